@@ -1,0 +1,107 @@
+// Package step is the contract between the engine and a job kind. The engine
+// knows no transcript: a kind resolves a job to items and an item to steps; the
+// engine orders, keys, runs, records and reports them.
+package step
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/spf13/afero"
+
+	"github.com/precis-dev/precis/spec"
+)
+
+// Kind is one job kind (compress, validate, ...).
+type Kind interface {
+	// Name is the value of the job's kind field.
+	Name() string
+	// Items resolves the job's input to its items, sorted by Source. It reads
+	// folder listings only, never a session's content.
+	Items(ctx context.Context, env Env, job *spec.Job) ([]Item, error)
+	// Steps wires the graph of one item. The steps of one item may share state
+	// through what their closures capture; a step must be able to rebuild that
+	// state from the source when an earlier step was taken from the record.
+	Steps(env Env, job *spec.Job, item Item) ([]Step, error)
+}
+
+// Item is one unit of work of a run, usually one session.
+type Item struct {
+	// ID names the item within its run and its folder in the state directory.
+	ID string
+	// Source is the path the item reads.
+	Source string
+	// Label is what people are shown.
+	Label string
+}
+
+// Env is the world as the jobs see it. Time and ids are not in it on purpose:
+// what a step publishes is a function of its inputs alone; the engine has its
+// own Env for observations.
+type Env struct {
+	FS afero.Fs
+	// Dir is the item's folder in the state directory; the engine made it.
+	Dir string
+	// Force allows an existing output that is not ours to be replaced.
+	Force bool
+	// SessionClosed is the person's acknowledgement for a live replacement.
+	SessionClosed bool
+	// Owned reports the SHA-256 that precis last published at path, by the
+	// state directory's ledger.
+	Owned func(path string) (sha256 string, ok bool)
+	// Progress reports bytes done of a total; never nil.
+	Progress func(done, total int64)
+}
+
+// Step is a node of an item's graph.
+type Step struct {
+	Name    string
+	Version int
+	// Needs names the steps whose outputs this one reads.
+	Needs []string
+	// Params is everything else the output depends on; it is part of the key as
+	// canonical JSON.
+	Params any
+	// Effect marks a step that touches the world outside the state directory.
+	Effect bool
+	Run    func(ctx context.Context, in Input) (Output, error)
+}
+
+// Input is what a step may use: the artifacts of the steps it needs, by
+// "step/name".
+type Input struct {
+	Artifacts map[string]Artifact
+	// Open reads an artifact's bytes, verified against its digest.
+	Open func(Artifact) ([]byte, error)
+	// Put stores bytes in the artifact store, durable when it returns.
+	Put func([]byte) (Artifact, error)
+}
+
+// Artifact names bytes by their digest.
+type Artifact struct {
+	SHA256 string `json:"sha256"`
+	Bytes  int64  `json:"bytes"`
+}
+
+// Output is what a step leaves behind. Everything in it is recorded in the
+// journal: no text of a transcript, no secret.
+type Output struct {
+	// Artifacts by name; durable before the step is recorded as done.
+	Artifacts map[string]Artifact
+	// Published lists what an effect put into the world.
+	Published []Published
+	// Facts are small values for reports and for item results (source digest,
+	// counts, status "up-to-date").
+	Facts map[string]any
+}
+
+// Published is one file an effect left at its final name.
+type Published struct {
+	Op     string `json:"op"` // create | replace | keep
+	Path   string `json:"path"`
+	Bytes  int64  `json:"bytes"`
+	SHA256 string `json:"sha256"`
+}
+
+// MarshalParams is the canonical JSON of a step's parameters.
+func MarshalParams(p any) ([]byte, error) { return json.Marshal(p) }

@@ -1,0 +1,125 @@
+package fsys
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/afero"
+)
+
+// SyncDir makes the entries of a directory durable where the filesystem can;
+// elsewhere durability is what the filesystem gives, and SyncDir succeeds.
+func SyncDir(f afero.Fs, name string) error {
+	s, ok := As[DirSyncer](f)
+	if !ok {
+		return nil
+	}
+	if err := s.SyncDir(name); err != nil && !errors.Is(err, errors.ErrUnsupported) {
+		return fmt.Errorf("sync folder %s: %w", name, err)
+	}
+	return nil
+}
+
+// Lstat is Stat that does not follow a symbolic link in the last element.
+func Lstat(f afero.Fs, name string) (fs.FileInfo, error) {
+	if l, ok := As[afero.Lstater](f); ok {
+		info, _, err := l.LstatIfPossible(name)
+		return info, err
+	}
+	return f.Stat(name)
+}
+
+// Canonical is the one name under which a path is recorded: resolved where the
+// filesystem can, else cleaned.
+func Canonical(f afero.Fs, name string) (string, error) {
+	if r, ok := As[Resolver](f); ok {
+		return r.Resolve(name)
+	}
+	return filepath.Clean(name), nil
+}
+
+// MkdirAll makes a directory and its missing parents, for the owner only. Each
+// one it makes is durable when it returns.
+func MkdirAll(f afero.Fs, name string) error {
+	info, err := f.Stat(name)
+	if err == nil && !info.IsDir() {
+		return &fs.PathError{Op: "mkdir", Path: name, Err: errors.New("not a directory")}
+	}
+	if err == nil || !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	parent := filepath.Dir(name)
+	if parent == name {
+		return err
+	}
+	if err := MkdirAll(f, parent); err != nil {
+		return err
+	}
+	// Another process may be making the same folder.
+	if err := f.Mkdir(name, DirPerm); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return SyncDir(f, parent)
+}
+
+// CreateNew creates a file that must not exist, for the owner only. Neither its
+// content nor its name is durable yet.
+func CreateNew(f afero.Fs, name string) (afero.File, error) {
+	return f.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, FilePerm)
+}
+
+// WriteNew writes a file that must not exist. Its content is durable when it
+// returns, its name once the folder is synced. After an error the file is gone.
+func WriteNew(f afero.Fs, name string, data []byte) error {
+	w, err := CreateNew(f, name)
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(data)
+	if err == nil {
+		err = w.Sync()
+	}
+	if err = errors.Join(err, w.Close()); err != nil {
+		return errors.Join(err, f.Remove(name))
+	}
+	return nil
+}
+
+// WriteFile puts data at name, all or nothing, replacing what is there. Content
+// and name are durable when it returns. The token names the temporary file and
+// must be unique among live writers of this name; a leftover with the same
+// token is removed.
+func WriteFile(f afero.Fs, name, token string, data []byte) error {
+	dir, base := filepath.Split(name)
+	tmp := filepath.Join(dir, "."+base+".tmp-"+token)
+	if err := f.Remove(tmp); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := WriteNew(f, tmp, data); err != nil {
+		return err
+	}
+	if err := f.Rename(tmp, name); err != nil {
+		return errors.Join(err, f.Remove(tmp))
+	}
+	return SyncDir(f, filepath.Dir(name))
+}
+
+// Sum is the size and the hexadecimal SHA-256 of a file's content.
+func Sum(f afero.Fs, name string) (size int64, sha256hex string, err error) {
+	r, err := f.Open(name)
+	if err != nil {
+		return 0, "", err
+	}
+	h := sha256.New()
+	size, err = io.Copy(h, r)
+	if err = errors.Join(err, r.Close()); err != nil {
+		return 0, "", err
+	}
+	return size, hex.EncodeToString(h.Sum(nil)), nil
+}

@@ -1,0 +1,150 @@
+package partition
+
+import (
+	"github.com/precis-dev/precis/jobs/internal/topology"
+	"github.com/precis-dev/precis/jobs/internal/transcript"
+)
+
+// Cuts knows the positions of the active records at which a conversation may be
+// cut: record number cut is the first one that stays.
+type Cuts struct {
+	illegal []bool
+	marks   []int32 // changes of the number of turns that span a position
+	tokens  []int64 // cost of the records from a position to the end
+	bytes   []int64
+	// Forced is the first position the structure allows: behind the last earlier
+	// compact pair and, in a mixed lineage, at the start of the last session.
+	Forced int
+	// Prior and LineageStart are what Forced comes from.
+	Prior, LineageStart int
+}
+
+// NewCuts examines the active records of a valid selection.
+func NewCuts(x *transcript.Index, sel *topology.Selection) *Cuts {
+	n := len(sel.Active)
+	c := &Cuts{illegal: make([]bool, n+1), marks: make([]int32, n+2), tokens: make([]int64, n+1), bytes: make([]int64, n+1)}
+	for i := n - 1; i >= 0; i-- {
+		r := &x.Records[sel.Active[i]]
+		c.tokens[i] = c.tokens[i+1] + int64(r.Tokens)
+		c.bytes[i] = c.bytes[i+1] + int64(r.Len) + 1
+		if c.Prior == 0 && x.Compact(sel.Active[i]) {
+			c.Prior = i + 1
+		}
+	}
+	c.illegal[0], c.illegal[n] = true, true // something is folded, something stays
+	c.turns(x, sel)
+	c.settle()
+	c.lineage(sel)
+	c.Forced = max(1, c.Prior, c.LineageStart)
+	return c
+}
+
+// turns forbids the positions within an assistant turn: from its first fragment
+// to the last result that answers it, and before a hook of a call before it.
+func (c *Cuts) turns(x *transcript.Index, sel *topology.Selection) {
+	first := map[transcript.Sym]int{} // by message.id
+	use := map[transcript.Sym]int{}   // start of the turn, by tool id
+	for pos, r := range sel.Active {
+		rec := &x.Records[r]
+		start := pos
+		if rec.Type == transcript.Assistant && rec.Message != 0 {
+			if at, ok := first[rec.Message]; ok {
+				start = at
+			} else {
+				first[rec.Message] = pos
+			}
+			c.forbid(start+1, pos)
+		}
+		c.hook(x, r, pos, use)
+		for _, t := range x.ToolsOf(r) {
+			switch at, called := use[t.ID]; {
+			case t.Kind == transcript.Use && t.ID != 0 && !called:
+				use[t.ID] = start
+			case t.Kind == transcript.Result && called:
+				c.forbid(at+1, pos)
+			}
+		}
+	}
+}
+
+// hook forbids a cut right before an attachment that names a call before it.
+func (c *Cuts) hook(x *transcript.Index, r, pos int, use map[transcript.Sym]int) {
+	for id := range x.ToolIDs(r, transcript.Hook) {
+		if _, called := use[id]; called {
+			c.forbid(pos, pos)
+		}
+	}
+}
+
+// forbid marks the positions from..to; settle turns the marks into answers.
+func (c *Cuts) forbid(from, to int) {
+	if from <= to {
+		c.marks[from]++
+		c.marks[to+1]--
+	}
+}
+
+func (c *Cuts) settle() {
+	depth := int32(0)
+	for i := range c.illegal {
+		depth += c.marks[i]
+		c.illegal[i] = c.illegal[i] || depth > 0
+	}
+	c.marks = nil
+}
+
+// lineage finds the position at which the last session starts.
+func (c *Cuts) lineage(sel *topology.Selection) {
+	if !sel.Lineage.Mixed() {
+		return
+	}
+	start := sel.Walk[sel.Lineage.Final()]
+	for pos, r := range sel.Active {
+		if r == start {
+			c.LineageStart = pos
+			return
+		}
+	}
+}
+
+// Legal reports whether the conversation may be cut before position i.
+func (c *Cuts) Legal(i int) bool { return i > 0 && i < len(c.illegal)-1 && !c.illegal[i] }
+
+// Next is the first legal cut at or after i, -1 without one.
+func (c *Cuts) Next(i int) int {
+	for i = max(i, 1); i < len(c.illegal)-1; i++ {
+		if !c.illegal[i] {
+			return i
+		}
+	}
+	return -1
+}
+
+// Prev is the last legal cut at or before i, -1 without one.
+func (c *Cuts) Prev(i int) int {
+	for i = min(i, len(c.illegal)-2); i > 0; i-- {
+		if !c.illegal[i] {
+			return i
+		}
+	}
+	return -1
+}
+
+// Tokens and Bytes are the cost of what stays when the cut is i.
+func (c *Cuts) Tokens(i int) int64 { return c.tokens[i] }
+
+// Bytes is the size of what stays when the cut is i, line ends included.
+func (c *Cuts) Bytes(i int) int64 { return c.bytes[i] }
+
+// Len is the number of active records.
+func (c *Cuts) Len() int { return len(c.illegal) - 1 }
+
+// Within is the first position from which at most tokens and bytes remain;
+// negative limits are none.
+func (c *Cuts) Within(tokens, bytes int64) int {
+	i := 0
+	for i < c.Len() && (tokens >= 0 && c.tokens[i] > tokens || bytes >= 0 && c.bytes[i] > bytes) {
+		i++
+	}
+	return i
+}

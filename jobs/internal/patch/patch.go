@@ -1,0 +1,68 @@
+// Package patch edits single members of a record and leaves every other byte as
+// it is: no record is ever decoded and written again.
+package patch
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/precis-dev/precis/jobs/internal/jsonspan"
+)
+
+// Set gives a member of the object a new value, already encoded. Where the key
+// occurs more than once the last one, which counts, is changed; where it does
+// not occur it is added at the end.
+func Set(object []byte, key string, value []byte) ([]byte, error) {
+	v, err := jsonspan.Parse(object)
+	if err != nil || v.Kind != jsonspan.Object {
+		return nil, fmt.Errorf("set %s: not a JSON object", key)
+	}
+	var at *jsonspan.Member
+	empty := true
+	for m := range v.Members() {
+		empty = false
+		if m.Key == key {
+			at = &m
+		}
+	}
+	if at != nil {
+		return splice(object, v, at.Start, at.End, value), nil
+	}
+	member := append(jsonspan.Quote(nil, key), ':')
+	if member = append(member, value...); !empty {
+		member = append([]byte{','}, member...)
+	}
+	end := len(v.Raw) - 1
+	return splice(object, v, end, end, member), nil
+}
+
+// Remove takes a member out with one of its commas.
+func Remove(object []byte, key string) ([]byte, error) {
+	v, err := jsonspan.Parse(object)
+	if err != nil || v.Kind != jsonspan.Object {
+		return nil, fmt.Errorf("remove %s: not a JSON object", key)
+	}
+	var members []jsonspan.Member
+	at := -1
+	for m := range v.Members() {
+		if m.Key == key {
+			at = len(members)
+		}
+		members = append(members, m)
+	}
+	switch {
+	case at < 0:
+		return object, nil
+	case at+1 < len(members):
+		return splice(object, v, members[at].KeyStart, members[at+1].KeyStart, nil), nil
+	case at > 0:
+		return splice(object, v, members[at-1].End, members[at].End, nil), nil
+	}
+	return splice(object, v, members[at].KeyStart, members[at].End, nil), nil
+}
+
+// splice replaces bytes of v, which lies within object.
+func splice(object []byte, v jsonspan.Value, start, end int, with []byte) []byte {
+	base := bytes.Index(object, v.Raw)
+	return bytes.Join([][]byte{object[:base+start], with, object[base+end:]}, nil)
+}

@@ -1,0 +1,172 @@
+package summary
+
+import (
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+type blockKind uint8
+
+const (
+	paragraph blockKind = iota
+	listItem
+	heading
+	code
+	row // of a table
+)
+
+// block is a piece of Markdown that is quoted or left out on its own terms.
+type block struct {
+	kind  blockKind
+	text  string // without its marker
+	mark  string // "- ", "2. ", "## ": what stood before the text
+	depth int    // of a list item: columns of indent
+}
+
+// blocks splits a text the way a reader sees it. Lines of a paragraph stay
+// separated by newlines; whether one ends a sentence is decided later.
+func blocks(text string) []block {
+	r := blockReader{}
+	for line := range strings.SplitSeq(text, "\n") {
+		r.line(strings.TrimRight(line, " \t\r\u00a0"))
+	}
+	r.flush()
+	return r.out
+}
+
+type blockReader struct {
+	out   []block
+	cur   block
+	open  bool   // cur takes more lines
+	fence string // what closes the code block cur
+}
+
+func (r *blockReader) line(line string) {
+	trimmed := strings.TrimLeft(line, " \t\u00a0")
+	indent := utf8.RuneCountInString(line) - utf8.RuneCountInString(trimmed)
+	if r.fence != "" {
+		r.codeLine(line, trimmed)
+		return
+	}
+	if f := fenceOf(trimmed); f != "" {
+		r.flush()
+		r.fence, r.cur, r.open = f, block{kind: code}, true
+		return
+	}
+	mark, kind := marker(trimmed)
+	switch {
+	case trimmed == "" || isRule(trimmed):
+		r.flush()
+	case kind == paragraph:
+		r.prose(trimmed, indent)
+	default:
+		r.flush()
+		r.cur = block{kind: kind, mark: mark, depth: indent, text: strings.TrimSpace(trimmed[len(mark):])}
+		r.open = true
+		if kind == heading || kind == row {
+			r.flush()
+		}
+	}
+}
+
+// prose starts a paragraph or continues what is open. A line at the margin
+// after an indented or listed one continues the item only if it reads on.
+func (r *blockReader) prose(trimmed string, indent int) {
+	if r.open && (r.cur.kind == paragraph || indent > r.cur.depth || readsOn(trimmed)) {
+		r.cur.text += "\n" + trimmed
+		return
+	}
+	r.flush()
+	r.cur, r.open = block{text: trimmed}, true
+}
+
+func (r *blockReader) codeLine(line, trimmed string) {
+	if strings.HasPrefix(trimmed, r.fence) && strings.Trim(trimmed, r.fence[:1]) == "" {
+		r.fence = ""
+		r.flush()
+		return
+	}
+	if r.cur.text != "" {
+		r.cur.text += "\n"
+	}
+	r.cur.text += line
+}
+
+func (r *blockReader) flush() {
+	if r.open && r.cur.text != "" {
+		r.out = append(r.out, r.cur)
+	}
+	r.cur, r.open = block{}, false
+}
+
+func fenceOf(s string) string {
+	for _, f := range []string{"```", "~~~"} {
+		if strings.HasPrefix(s, f) && !strings.Contains(s[len(f):], f) {
+			return f
+		}
+	}
+	return ""
+}
+
+// marker returns what makes a line a heading, a list item or a table row.
+func marker(s string) (string, blockKind) {
+	if s == "" {
+		return "", paragraph
+	}
+	if n := len(s) - len(strings.TrimLeft(s, "#")); n > 0 && n <= 6 && len(s) > n && s[n] == ' ' {
+		return s[:n+1], heading
+	}
+	if s[0] == '|' {
+		return "", row
+	}
+	for _, m := range []string{"- ", "* ", "+ ", "• ", "– ", "・"} {
+		if strings.HasPrefix(s, m) {
+			return m, listItem
+		}
+	}
+	digits := 0
+	for digits < len(s) && digits < 3 && s[digits] >= '0' && s[digits] <= '9' {
+		digits++
+	}
+	if digits > 0 && len(s) > digits+1 && (s[digits] == '.' || s[digits] == ')') && s[digits+1] == ' ' {
+		return s[:digits+2], listItem
+	}
+	return "", paragraph
+}
+
+// isRule reports a line of nothing but rule characters, or the line between
+// the head and the body of a table.
+func isRule(s string) bool {
+	return len(s) >= 3 && strings.Trim(s, "-=_*─━═╌ \t") == "" ||
+		s[0] == '|' && strings.Trim(s, "|-: \t") == ""
+}
+
+// readsOn reports that a line begins in the middle of a sentence.
+func readsOn(line string) bool {
+	r, _ := utf8.DecodeRuneInString(line)
+	return unicode.IsLower(r)
+}
+
+// body returns the text of a block in one line, code as its size.
+func (k block) body() string {
+	switch k.kind {
+	case code:
+		lines := strings.Count(k.text, "\n") + 1
+		if lines <= 3 && utf8.RuneCountInString(k.text) <= 160 {
+			return "`" + strings.ReplaceAll(flat(k.text), "`", "'") + "`"
+		}
+		return "[code, " + strconv.Itoa(lines) + " lines]"
+	case row:
+		cells := strings.Split(strings.Trim(k.text, "| "), "|")
+		for i := range cells {
+			cells[i] = flat(cells[i])
+		}
+		return strings.Join(cells, " | ")
+	}
+	return flat(k.text)
+}
+
+// flat joins the words of a text with single spaces.
+func flat(s string) string { return strings.Join(strings.Fields(s), " ") }

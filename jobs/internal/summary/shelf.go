@@ -1,0 +1,201 @@
+package summary
+
+import (
+	"cmp"
+	"container/heap"
+	"math"
+	"slices"
+	"strings"
+)
+
+// item is one whole thing of the summary: it is there or it is not.
+type item struct {
+	seq    int // place in the conversation
+	n, to  int // records; to is 0 for one record
+	weight int // importance; pinned is never dropped before others
+	text   string
+	turn   int  // history: groups the parts of a turn
+	part   part // history: which part it is
+	at, of int  // history: which unit of how many of its text
+}
+
+// pinned is the weight of what must stay as long as anything does.
+const pinned = math.MaxInt32
+
+func (it item) cost() int { return runes(it.text) + 12 }
+
+// shelf keeps items in the order of the conversation, about limit code points
+// of them. What it gives up is spread evenly, least important first.
+type shelf struct {
+	limit int
+	items []item
+	cost  int
+	lost  span
+	known map[string]int // key of the text: seq of the item
+}
+
+// put adds an item. The same text again only moves its second anchor.
+func (s *shelf) put(it item) {
+	key := strings.ToLower(it.text)
+	if seq, ok := s.known[key]; ok && it.part == alone {
+		if at := s.find(seq); at >= 0 {
+			s.items[at].to = it.n
+			s.items[at].weight = max(s.items[at].weight, it.weight)
+			return
+		}
+	}
+	if s.known == nil {
+		s.known = map[string]int{}
+	}
+	if it.part == alone {
+		s.known[key] = it.seq
+	}
+	s.items = append(s.items, it)
+	if s.cost += it.cost(); s.cost > 2*s.limit {
+		s.shrink()
+	}
+}
+
+func (s *shelf) find(seq int) int {
+	at, ok := slices.BinarySearchFunc(s.items, seq, func(it item, seq int) int { return cmp.Compare(it.seq, seq) })
+	if !ok {
+		return -1
+	}
+	return at
+}
+
+func (s *shelf) shrink() {
+	kept, lost := thin(s.items, s.limit)
+	s.items = slices.Clone(kept)
+	s.lost.join(lost)
+	s.cost = 0
+	present := map[int]bool{}
+	for _, it := range s.items {
+		s.cost += it.cost()
+		present[it.seq] = true
+	}
+	for key, seq := range s.known {
+		if !present[seq] {
+			delete(s.known, key)
+		}
+	}
+}
+
+// thin drops items until the rest costs at most room. The next to go is the
+// one with the smallest product of its weight and the stretch of conversation
+// it alone covers, so that what stays is important and evenly spread.
+func thin(items []item, room int) (kept []item, lost span) {
+	cost := 0
+	for _, it := range items {
+		cost += it.cost()
+	}
+	if cost <= room {
+		return items, span{}
+	}
+	c := newChain(items)
+	for cost > room && c.Len() > 0 {
+		at := c.next()
+		cost -= items[at].cost()
+		lost.join(span{1, items[at].n, max(items[at].n, items[at].to)})
+	}
+	for i, gone := range c.gone {
+		if !gone {
+			kept = append(kept, items[i])
+		}
+	}
+	return kept, lost
+}
+
+// chain is a doubly linked list of items with a heap of their scores. Scores
+// only grow when a neighbour goes, so a stale entry is noticed when popped.
+type chain struct {
+	items      []item
+	prev, succ []int
+	gone       []bool
+	queue      []scored
+}
+
+type scored struct{ at, score int }
+
+func newChain(items []item) *chain {
+	n := len(items)
+	c := &chain{items: items, prev: make([]int, n), succ: make([]int, n), gone: make([]bool, n)}
+	for i := range items {
+		c.prev[i], c.succ[i] = i-1, i+1
+	}
+	for i := range items {
+		c.queue = append(c.queue, scored{i, c.score(i)})
+	}
+	heap.Init(c)
+	return c
+}
+
+func (c *chain) score(i int) int {
+	from, to := c.items[i].seq-1, c.items[i].seq+1
+	if c.prev[i] >= 0 {
+		from = c.items[c.prev[i]].seq
+	}
+	if c.succ[i] < len(c.items) {
+		to = c.items[c.succ[i]].seq
+	}
+	return c.items[i].weight * (to - from)
+}
+
+// next removes the item with the smallest score and returns its place.
+func (c *chain) next() int {
+	for {
+		s := heap.Pop(c).(scored)
+		if now := c.score(s.at); now != s.score {
+			heap.Push(c, scored{s.at, now})
+			continue
+		}
+		c.gone[s.at] = true
+		if p := c.prev[s.at]; p >= 0 {
+			c.succ[p] = c.succ[s.at]
+		}
+		if n := c.succ[s.at]; n < len(c.items) {
+			c.prev[n] = c.prev[s.at]
+		}
+		return s.at
+	}
+}
+
+func (c *chain) Len() int { return len(c.queue) }
+func (c *chain) Less(i, j int) bool {
+	a, b := c.queue[i], c.queue[j]
+	return a.score < b.score || a.score == b.score && a.at < b.at
+}
+func (c *chain) Swap(i, j int) { c.queue[i], c.queue[j] = c.queue[j], c.queue[i] }
+func (c *chain) Push(x any)    { c.queue = append(c.queue, x.(scored)) }
+func (c *chain) Pop() any {
+	x := c.queue[len(c.queue)-1]
+	c.queue = c.queue[:len(c.queue)-1]
+	return x
+}
+
+// fit renders as many items as have room in at most room code points. render
+// gets the items that stay and what was left out.
+func fit(s shelf, room int, render func(kept []item, lost span) string) string {
+	for target := room; target > 0; {
+		kept, lost := thin(s.items, target)
+		lost.join(s.lost)
+		if len(kept) == 0 && lost.count == 0 {
+			return ""
+		}
+		text := render(kept, lost)
+		over := runes(text) - room
+		if over <= 0 {
+			return text
+		}
+		target = min(target, total(kept)) - over - 1
+	}
+	return ""
+}
+
+func total(items []item) int {
+	n := 0
+	for _, it := range items {
+		n += it.cost()
+	}
+	return n
+}

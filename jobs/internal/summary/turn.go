@@ -1,0 +1,221 @@
+package summary
+
+import "strings"
+
+// part says what an item is in the history of a turn.
+type part uint8
+
+const (
+	alone    part = iota // not in the history
+	asked                // question of the model that the request answers
+	wanted               // request
+	stopped              // the person interrupted
+	refused              // the person turned a tool call down
+	noted                // note
+	answered             // outcome in the model's words
+	counted              // outcome as a tally, where there are no words
+)
+
+// turn is a request and what was done for it up to the next one.
+type turn struct {
+	id          int
+	request     request
+	answer      passage // the model's last words
+	settled     bool    // no call came after answer
+	tally       tally
+	interrupted int // record of the interruption
+	refusals    []item
+}
+
+// request is what the person asked for.
+type request struct {
+	passage
+	question unit // of the answer before it
+	asker    int  // record of that answer
+}
+
+type tally struct {
+	calls, changes int
+	span           span
+}
+
+// maxUnits bounds how much of one text can enter the history.
+const maxUnits = 60
+
+// addPrompt begins a turn if the person said something.
+func (b *Builder) addPrompt(e Entry) {
+	if e.Meta || e.Synthetic {
+		return
+	}
+	heard := hear(e.Text)
+	switch {
+	case heard.prior:
+		b.addPrior(e)
+		return
+	case heard.interrupted:
+		b.cur.interrupted = e.N
+		return
+	case heard.said == "":
+		return
+	}
+	asker, question := b.cur.openQuestion()
+	after := b.cur.answer
+	b.closeTurn()
+	b.turns++
+	b.cur = turn{id: b.turns, request: request{passage{e.N, heard.said}, question, asker}}
+	if b.first.n == 0 {
+		b.first = b.cur.request
+	}
+	b.mineRequest(b.cur.request.passage, after.n > 0)
+}
+
+// openQuestion returns the question that an answer ended with.
+func (t *turn) openQuestion() (int, unit) {
+	if !t.settled {
+		return 0, unit{}
+	}
+	us := units(t.answer.text)
+	for i := len(us) - 1; i >= 0 && i >= len(us)-3; i-- {
+		if us[i].asks() && runes(us[i].text) <= longest {
+			return t.answer.n, us[i]
+		}
+	}
+	return 0, unit{}
+}
+
+// addAnswer keeps the model's words until it is known whether they end the
+// turn or go on to a call.
+func (b *Builder) addAnswer(e Entry) {
+	text := strings.TrimSpace(e.Text)
+	if e.Synthetic {
+		if !strings.HasPrefix(text, "No response requested") {
+			b.trouble.add(e.N)
+		}
+		return
+	}
+	if e.Meta || text == "" {
+		return
+	}
+	if b.cur.settled && b.cur.answer.n > 0 {
+		b.mine(b.cur.answer, aside)
+	}
+	b.cur.answer, b.cur.settled = passage{e.N, text}, true
+}
+
+// addThinking mines reasoning; it is never an outcome.
+func (b *Builder) addThinking(e Entry) {
+	b.mine(passage{e.N, e.Text}, thought)
+}
+
+// leaveAnswer is called when a call follows: what was said announced work
+// and was not the end.
+func (b *Builder) leaveAnswer(changes bool) {
+	if b.cur.settled {
+		place := aside
+		if changes {
+			place = beforeChange
+		}
+		b.mine(b.cur.answer, place)
+		b.cur.settled = false
+	}
+}
+
+// addNote gives a note a line in the history.
+func (b *Builder) addNote(e Entry) {
+	us := units(e.Text)
+	if e.Meta || e.Synthetic || len(us) == 0 {
+		return
+	}
+	b.history.put(item{seq: b.next(), n: e.N, weight: 8, turn: b.cur.id, part: noted, text: reduce(safe(us[0].text), 160), of: 1})
+}
+
+// closeTurn moves the current turn into the history.
+func (b *Builder) closeTurn() {
+	t := b.cur
+	if t.id == 0 && t.answer.n == 0 && t.tally.calls == 0 {
+		return
+	}
+	b.recordRequest(t)
+	for _, it := range t.refusals {
+		it.seq = b.next()
+		b.history.put(it)
+	}
+	if t.interrupted > 0 {
+		b.history.put(item{seq: b.next(), n: t.interrupted, weight: 10, turn: t.id, part: stopped, of: 1})
+	}
+	taken := map[string]bool{}
+	if t.settled {
+		taken = b.mine(t.answer, final)
+	}
+	if !b.recordAnswer(t, taken) && t.tally.calls > 0 {
+		b.history.put(item{
+			seq: b.next(), n: t.tally.span.first, to: t.tally.span.last, weight: 10,
+			turn: t.id, part: counted, text: t.tally.String(), of: 1,
+		})
+	}
+	b.cur = turn{id: t.id}
+}
+
+func (t tally) String() string {
+	s := plural(t.calls, "call")
+	if t.changes > 0 {
+		s += ", " + plural(t.changes, "file change")
+	}
+	return s
+}
+
+// recordRequest files a request. Every request keeps a short line before any
+// keeps a long one.
+func (b *Builder) recordRequest(t turn) {
+	r := t.request
+	if r.n == 0 {
+		return
+	}
+	if r.asker > 0 {
+		b.history.put(item{seq: b.next(), n: r.asker, weight: 8, turn: t.id, part: asked, text: safe(r.question.text), of: 1})
+	}
+	us := units(r.text)
+	weights := weighRequest(us)
+	for i, u := range us {
+		it := item{seq: b.next(), n: r.n, weight: weights[i], turn: t.id, part: wanted, text: safe(u.text), at: i, of: len(us)}
+		switch {
+		case i == 0 || i == 1 && us[0].machine():
+			it.text, it.weight = reduce(it.text, 200), 64
+		case runes(u.text) > longest || i > maxUnits || u.kind == row && u.machine():
+			continue
+		}
+		b.history.put(it)
+	}
+}
+
+// recordAnswer files what closed a turn, except what was taken elsewhere, and
+// reports whether there was anything.
+func (b *Builder) recordAnswer(t turn, taken map[string]bool) bool {
+	if t.answer.n == 0 {
+		return false
+	}
+	us := units(t.answer.text)
+	weights := weighAnswer(us)
+	if !t.settled {
+		return false
+	}
+	some := false
+	for i, u := range us {
+		if i > maxUnits || u.kind == code || u.kind == heading || i > 0 && taken[u.text] {
+			continue
+		}
+		it := item{seq: b.next(), n: t.answer.n, weight: weights[i], turn: t.id, part: answered, text: safe(u.text), at: i, of: len(us)}
+		if runes(it.text) > longest {
+			if i > 0 {
+				continue
+			}
+			it.text = reduce(it.text, 240)
+		}
+		if u.kind == listItem && u.first || u.kind == row {
+			it.text = "• " + it.text
+		}
+		b.history.put(it)
+		some = true
+	}
+	return some
+}

@@ -1,0 +1,81 @@
+package summary
+
+import (
+	"strings"
+	"unicode"
+)
+
+// unit is the smallest piece that is quoted whole: a sentence, a list item, a
+// heading, a row of a table, or a code block by its size.
+type unit struct {
+	kind  blockKind
+	text  string
+	mark  string
+	depth int
+	block int  // place of its block in the text
+	first bool // first of its block
+	last  bool // of the last block
+}
+
+// longest bounds a unit in code points; a longer one is left out whole unless
+// nothing else can stand for its text.
+const longest = 480
+
+// units splits a text. Units of one block follow each other.
+func units(text string) []unit {
+	var out []unit
+	bs := blocks(text)
+	for i, k := range bs {
+		parts := []string{k.body()}
+		if k.kind == paragraph || k.kind == listItem {
+			parts = sentences(k.text)
+		}
+		for j, p := range parts {
+			if p == "" {
+				continue
+			}
+			out = append(out, unit{
+				kind: k.kind, text: p, mark: k.mark, depth: k.depth,
+				block: i, first: j == 0, last: i == len(bs)-1,
+			})
+		}
+	}
+	return out
+}
+
+// asks reports a question.
+func (u unit) asks() bool {
+	t := strings.TrimRight(u.text, closers+" ")
+	return strings.HasSuffix(t, "?") || strings.HasSuffix(t, "？") || strings.HasSuffix(t, "؟") || strings.HasSuffix(t, "՞")
+}
+
+// emphatic reports a unit that begins in bold, as leads of list items do.
+func (u unit) emphatic() bool { return strings.HasPrefix(u.text, "**") || strings.HasPrefix(u.text, "__") }
+
+// exact reports a code span, a path or a number: what is hard to recall.
+func (u unit) exact() bool {
+	return strings.ContainsRune(u.text, '`') || strings.ContainsFunc(u.text, unicode.IsDigit)
+}
+
+// machine reports a line that looks like output of a program rather than
+// prose: mostly symbols and digits, or no two words in a row.
+func (u unit) machine() bool {
+	letters, others, spaces := 0, 0, 0
+	for _, r := range u.text {
+		switch {
+		case unicode.IsLetter(r), unicode.IsMark(r):
+			letters++
+		case unicode.IsSpace(r):
+			spaces++
+		default:
+			others++
+		}
+	}
+	return 3*others > letters || spaces == 0 && letters > 24 && !strings.ContainsFunc(u.text, func(r rune) bool { return wide(r) || southeast(r) })
+}
+
+// leadIn reports a sentence that only announces what follows it.
+func (u unit) leadIn() bool {
+	t := strings.TrimRight(u.text, "*_` ")
+	return strings.HasSuffix(t, ":") || strings.HasSuffix(t, "：")
+}

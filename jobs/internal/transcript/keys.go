@@ -1,0 +1,93 @@
+package transcript
+
+// known returns the name itself for the members the index reads, "" for all
+// others, which are passed over. A switch: a map would cost more than the scan.
+func known(b []byte) string {
+	switch string(b) {
+	case "type":
+		return "type"
+	case "subtype":
+		return "subtype"
+	case "uuid":
+		return "uuid"
+	case "parentUuid":
+		return "parentUuid"
+	case "sessionId":
+		return "sessionId"
+	case "timestamp":
+		return "timestamp"
+	case "cwd":
+		return "cwd"
+	case "version":
+		return "version"
+	case "isSidechain":
+		return "isSidechain"
+	case "isMeta":
+		return "isMeta"
+	case "isCompactSummary":
+		return "isCompactSummary"
+	case "isApiErrorMessage":
+		return "isApiErrorMessage"
+	case "message":
+		return "message"
+	case "attachment":
+		return "attachment"
+	case "content":
+		return "content"
+	case "error":
+		return "error"
+	case "compactMetadata":
+		return "compactMetadata"
+	case "leafUuid":
+		return "leafUuid"
+	case "sourceToolAssistantUUID":
+		return "sourceToolAssistantUUID"
+	case "promptId":
+		return "promptId"
+	case "messageId":
+		return "messageId"
+	case "snapshotMessageId":
+		return "snapshotMessageId"
+	case "sourceUuid":
+		return "sourceUuid"
+	case "sourceUUID":
+		return "sourceUUID"
+	case "toolUseResult":
+		return "toolUseResult"
+	case "data":
+		return "data"
+	case "snapshot":
+		return "snapshot"
+	case "role":
+		return "role"
+	case "id":
+		return "id"
+	case "model":
+		return "model"
+	case "usage":
+		return "usage"
+	case "output_tokens":
+		return "output_tokens"
+	case "text":
+		return "text"
+	case "thinking":
+		return "thinking"
+	case "signature":
+		return "signature"
+	case "name":
+		return "name"
+	case "tool_use_id":
+		return "tool_use_id"
+	case "toolUseID":
+		return "toolUseID"
+	case "is_error":
+		return "is_error"
+	case "source":
+		return "source"
+	case "stdout":
+		return "stdout"
+	case "normalizedMessages":
+		return "normalizedMessages"
+	}
+	return ""
+}

@@ -1,0 +1,234 @@
+package transcript
+
+import (
+	"bytes"
+
+	"github.com/precis-dev/precis/jobs/internal/jsonspan"
+)
+
+// messageObject reads the message of a user or assistant record.
+func (p *parser) messageObject() *jsonspan.Error {
+	if p.s.Peek() == '{' {
+		p.rec.Flags |= HasMessage
+	}
+	return p.members(func(key string) (err *jsonspan.Error) {
+		switch key {
+		case "role":
+			err = p.role()
+		case "id":
+			p.rec.Message, err = p.repeated(&p.message)
+		case "model":
+			err = p.model()
+		case "content":
+			err = p.content()
+		case "usage":
+			err = p.outputTokens()
+		default:
+			err = p.skip()
+		}
+		return err
+	})
+}
+
+func (p *parser) role() *jsonspan.Error {
+	sp, ok, err := p.text()
+	if !ok {
+		return err
+	}
+	switch string(sp.Of(p.s.Data)) {
+	case "user":
+		p.rec.Flags |= RoleUser
+	case "assistant":
+		p.rec.Flags |= RoleAssistant
+	}
+	return nil
+}
+
+func (p *parser) model() *jsonspan.Error {
+	sp, ok, err := p.text()
+	if ok && string(sp.Of(p.s.Data)) == "<synthetic>" {
+		p.rec.Flags |= Synthetic
+	}
+	return err
+}
+
+func (p *parser) content() *jsonspan.Error {
+	switch p.s.Peek() {
+	case '"':
+		p.rec.Flags |= TextContent
+		return p.semantic()
+	case '[':
+		p.rec.Flags |= ListContent
+		return p.blocks(func(i int) *jsonspan.Error { return p.block(i) })
+	}
+	return p.skip()
+}
+
+func (p *parser) blocks(f func(i int) *jsonspan.Error) *jsonspan.Error {
+	e := p.s.Elements()
+	for i := 0; ; i++ {
+		ok, err := e.Next()
+		if err != nil || !ok {
+			return err
+		}
+		if err := f(i); err != nil {
+			return err
+		}
+	}
+}
+
+// semantic passes a text and notes whether it says anything.
+func (p *parser) semantic() *jsonspan.Error {
+	sp, ok, err := p.text()
+	if ok && !blank(sp, p.s.Data) {
+		p.rec.Flags |= Semantic
+	}
+	return err
+}
+
+// blank reports a text of white space only, escapes included.
+func blank(sp jsonspan.Span, data []byte) bool {
+	b := sp.Of(data)
+	if len(b) == 0 {
+		return true
+	}
+	if b[0] > ' ' && b[0] < 0x80 && b[0] != '\\' {
+		return false
+	}
+	if sp.Escaped {
+		b = []byte(jsonspan.Unquote(b))
+	}
+	return len(bytes.TrimSpace(b)) == 0
+}
+
+// block is what one content block said before its type was known.
+type block struct {
+	kind           string
+	id, use, name  Sym
+	text, thinking jsonspan.Span
+	hasText        bool
+	hasThinking    bool
+	isError        bool
+	output         jsonspan.Span
+}
+
+func (p *parser) block(i int) *jsonspan.Error {
+	if p.s.Peek() == '"' {
+		p.rec.Flags |= OtherBlock
+		return p.semantic()
+	}
+	var b block
+	if err := p.members(func(key string) *jsonspan.Error { return p.blockMember(&b, key) }); err != nil {
+		return err
+	}
+	p.settle(&b, i)
+	return nil
+}
+
+func (p *parser) blockMember(b *block, key string) (err *jsonspan.Error) {
+	switch key {
+	case "type":
+		var sp jsonspan.Span
+		var ok bool
+		if sp, ok, err = p.text(); ok {
+			b.kind = blockTypes[string(sp.Of(p.s.Data))]
+		}
+		if ok && b.kind == "" {
+			b.kind = "other"
+		}
+	case "id":
+		b.id, err = p.sym()
+	case "tool_use_id", "toolUseID":
+		b.use, err = p.sym()
+	case "name":
+		b.name, err = p.sym()
+	case "text":
+		b.text, b.hasText, err = p.text()
+	case "thinking":
+		b.thinking, b.hasThinking, err = p.text()
+	case "is_error":
+		b.isError = p.s.Peek() == 't'
+		err = p.skip()
+	case "signature":
+		var sp jsonspan.Span
+		sp, _, err = p.text()
+		p.causes.Signatures += int64(sp.End - sp.Start)
+	case "source":
+		err = p.imageSource()
+	case "content":
+		b.output, err = p.resultContent()
+	default:
+		err = p.skip()
+	}
+	return err
+}
+
+var blockTypes = map[string]string{
+	"text": "text", "thinking": "thinking", "redacted_thinking": "redacted_thinking",
+	"tool_use": "tool_use", "tool_result": "tool_result",
+}
+
+// settle books a finished block.
+func (p *parser) settle(b *block, i int) {
+	t := Tool{Block: uint16(min(i, 1<<16-1)), Error: b.isError}
+	switch b.kind {
+	case "tool_use":
+		t.ID, t.Name, t.Kind = b.id, b.name, Use
+		p.tool(t)
+	case "tool_result":
+		if p.rec.Has(OtherBlock) {
+			p.rec.Flags |= LateResult
+		}
+		t.ID, t.Kind = b.use, Result
+		p.tool(t)
+		if p.output.Empty() {
+			p.output = b.output
+		}
+		return
+	case "thinking", "redacted_thinking":
+		p.rec.Flags |= Thinking
+		if b.hasThinking {
+			b.text, b.hasText = b.thinking, true
+		}
+	}
+	p.rec.Flags |= OtherBlock
+	said := b.kind == "text" || b.kind == "thinking" || b.kind == ""
+	if said && b.hasText && !blank(b.text, p.s.Data) {
+		p.rec.Flags |= Semantic
+	}
+}
+
+// imageSource measures the base64 data of an image or document.
+func (p *parser) imageSource() *jsonspan.Error {
+	return p.members(func(key string) *jsonspan.Error {
+		if key != "data" {
+			return p.skip()
+		}
+		sp, _, err := p.text()
+		p.causes.Images += int64(sp.End - sp.Start)
+		return err
+	})
+}
+
+// resultContent passes a tool result's content and returns its text when it is a
+// string or starts with a text block.
+func (p *parser) resultContent() (text jsonspan.Span, err *jsonspan.Error) {
+	if p.s.Peek() != '[' {
+		text, _, err = p.text()
+		return text, err
+	}
+	err = p.blocks(func(i int) *jsonspan.Error {
+		return p.members(func(key string) *jsonspan.Error {
+			switch {
+			case key == "source":
+				return p.imageSource()
+			case key == "text" && i == 0:
+				sp, _, err := p.text()
+				text = sp
+				return err
+			}
+			return p.skip()
+		})
+	})
+	return text, err
+}
