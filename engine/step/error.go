@@ -22,8 +22,10 @@ const (
 type Place struct {
 	File string `json:"file,omitempty"`
 	Line int    `json:"line,omitempty"` // physical line, from 1
-	Byte int64  `json:"byte,omitempty"` // offset in the file, from 0
-	Path string `json:"path,omitempty"` // JSON path within the line's record
+	// Column is the character of the line, from 1, in files that people write.
+	Column int    `json:"column,omitempty"`
+	Byte   int64  `json:"byte,omitempty"` // offset in the file, from 0
+	Path   string `json:"path,omitempty"` // JSON path within the line's record
 }
 
 func (p Place) String() string {
@@ -31,6 +33,9 @@ func (p Place) String() string {
 	b.WriteString(p.File)
 	if p.Line > 0 {
 		fmt.Fprintf(&b, ":%d", p.Line)
+	}
+	if p.Column > 0 {
+		fmt.Fprintf(&b, ":%d", p.Column)
 	}
 	if p.Path != "" {
 		fmt.Fprintf(&b, " %s", p.Path)

@@ -4,9 +4,14 @@
 package step
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
 
+	"github.com/gowebpki/jcs"
 	"github.com/spf13/afero"
 
 	"github.com/precis-dev/precis/spec"
@@ -49,6 +54,9 @@ type Env struct {
 	// Owned reports the SHA-256 that precis last published at path, by the
 	// state directory's ledger.
 	Owned func(path string) (sha256 string, ok bool)
+	// Token names this attempt at the item, uniquely among live runs and the
+	// same when the run is resumed: for the name of a stage.
+	Token string
 	// Progress reports bytes done of a total; never nil.
 	Progress func(done, total int64)
 }
@@ -60,7 +68,7 @@ type Step struct {
 	// Needs names the steps whose outputs this one reads.
 	Needs []string
 	// Params is everything else the output depends on; it is part of the key as
-	// canonical JSON.
+	// canonical JSON, and recorded: digests stand in it for text.
 	Params any
 	// Effect marks a step that touches the world outside the state directory.
 	Effect bool
@@ -90,8 +98,9 @@ type Output struct {
 	Artifacts map[string]Artifact
 	// Published lists what an effect put into the world.
 	Published []Published
-	// Facts are small values for reports and for item results (source digest,
-	// counts, status "up-to-date").
+	// Facts are small values for reports and for item results. The engine knows
+	// these: "status" with the value "up-to-date" ends the item there, "source"
+	// is the SHA-256 of the source, "receipt" and "report" are paths.
 	Facts map[string]any
 }
 
@@ -103,5 +112,38 @@ type Published struct {
 	SHA256 string `json:"sha256"`
 }
 
-// MarshalParams is the canonical JSON of a step's parameters.
-func MarshalParams(p any) ([]byte, error) { return json.Marshal(p) }
+// MarshalParams is the canonical JSON (RFC 8785) of a step's parameters. Its
+// numbers are doubles, so an integer that is not exactly one is an error rather
+// than the same key for two values.
+func MarshalParams(p any) ([]byte, error) {
+	data, err := json.Marshal(p)
+	if err != nil {
+		return nil, err
+	}
+	if err := exactNumbers(data); err != nil {
+		return nil, err
+	}
+	return jcs.Transform(data)
+}
+
+func exactNumbers(data []byte) error {
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.UseNumber()
+	for {
+		t, err := d.Token()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		n, ok := t.(json.Number)
+		if !ok || strings.ContainsAny(n.String(), ".eE") {
+			continue
+		}
+		const exact = 1 << 53
+		if i, err := n.Int64(); err != nil || i > exact || i < -exact {
+			return fmt.Errorf("the integer %s is not exact in canonical JSON; write it as text", n)
+		}
+	}
+}

@@ -9,22 +9,22 @@ import (
 func Unquote(content []byte) string {
 	out := make([]byte, 0, len(content))
 	for i := 0; i < len(content); {
-		c := content[i]
-		switch {
-		case c == '\\':
-			r, n := unescape(content, i)
-			out = utf8.AppendRune(out, r)
-			i += n
-		case c < 0x80:
-			out = append(out, c)
-			i++
-		default:
-			r, n := utf8.DecodeRune(content[i:])
-			out = utf8.AppendRune(out, r)
-			i += n
-		}
+		r, n := next(content, i)
+		out = utf8.AppendRune(out, r)
+		i += n
 	}
 	return string(out)
+}
+
+// next decodes the character at i and how many bytes its spelling takes.
+func next(b []byte, i int) (rune, int) {
+	switch c := b[i]; {
+	case c == '\\':
+		return unescape(b, i)
+	case c < 0x80:
+		return rune(c), 1
+	}
+	return utf8.DecodeRune(b[i:])
 }
 
 func unescape(b []byte, i int) (rune, int) {

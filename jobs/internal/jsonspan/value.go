@@ -1,9 +1,7 @@
 package jsonspan
 
 import (
-	"bytes"
 	"iter"
-	"unicode/utf8"
 )
 
 // Value is one JSON value in place.
@@ -109,18 +107,15 @@ func (v Value) Prefix(limit int) (text string, cut bool) {
 	if v.Kind != String || len(v.Raw) <= limit+2 {
 		return v.Text(), false
 	}
-	b := v.Raw[1 : 1+limit]
-	// Not within an escape or a character.
-	if i := bytes.LastIndexByte(b[max(0, len(b)-12):], '\\'); i >= 0 {
-		b = b[:max(0, len(b)-12)+i]
-		for len(b) > 0 && b[len(b)-1] == '\\' {
-			b = b[:len(b)-1]
+	b := v.Raw[1 : len(v.Raw)-1]
+	end := 0
+	for { // not within an escape or a character
+		_, n := next(b, end)
+		if end+n > limit {
+			return Unquote(b[:end]), true
 		}
+		end += n
 	}
-	for len(b) > 0 && !utf8.RuneStart(v.Raw[1+len(b)]) {
-		b = b[:len(b)-1]
-	}
-	return Unquote(b), true
 }
 
 // True reports exactly the literal true.

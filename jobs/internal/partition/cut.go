@@ -40,29 +40,60 @@ func NewCuts(x *transcript.Index, sel *topology.Selection) *Cuts {
 }
 
 // turns forbids the positions within an assistant turn: from its first fragment
-// to the last result that answers it, and before a hook of a call before it.
+// to the last result that answers it, and before a hook of a call before it. A
+// record beside the walk also needs the record it hangs from.
 func (c *Cuts) turns(x *transcript.Index, sel *topology.Selection) {
 	first := map[transcript.Sym]int{} // by message.id
 	use := map[transcript.Sym]int{}   // start of the turn, by tool id
+	beside := besideWalk(x, sel)
+	at := make([]int, len(x.Records)) // position of an active record
 	for pos, r := range sel.Active {
 		rec := &x.Records[r]
 		start := pos
-		if rec.Type == transcript.Assistant && rec.Message != 0 {
-			if at, ok := first[rec.Message]; ok {
-				start = at
-			} else {
-				first[rec.Message] = pos
+		switch {
+		case topology.Spoken(x, r):
+			clear(first)
+		case rec.Type == transcript.Assistant && rec.Message != 0:
+			if begun, ok := first[rec.Message]; ok {
+				start = begun
 			}
+			first[rec.Message] = start
 			c.forbid(start+1, pos)
 		}
+		if at[r] = pos; beside[r] {
+			c.forbid(at[x.Parent(r)]+1, pos)
+		}
 		c.hook(x, r, pos, use)
-		for _, t := range x.ToolsOf(r) {
-			switch at, called := use[t.ID]; {
-			case t.Kind == transcript.Use && t.ID != 0 && !called:
-				use[t.ID] = start
-			case t.Kind == transcript.Result && called:
-				c.forbid(at+1, pos)
-			}
+		c.pair(x, r, pos, start, use)
+	}
+}
+
+// besideWalk are the active records that a plain walk passes by.
+func besideWalk(x *transcript.Index, sel *topology.Selection) map[int]bool {
+	if sel.Recovered == 0 {
+		return nil
+	}
+	walk := make([]bool, len(x.Records))
+	for _, r := range sel.Walk {
+		walk[r] = true
+	}
+	out := map[int]bool{}
+	for _, r := range sel.Active {
+		if !walk[r] {
+			out[r] = true
+		}
+	}
+	return out
+}
+
+// pair forbids the positions between a call's turn and its result.
+func (c *Cuts) pair(x *transcript.Index, r, pos, start int, use map[transcript.Sym]int) {
+	for _, t := range x.ToolsOf(r) {
+		switch at, called := use[t.ID]; {
+		case t.Kind == transcript.Use && t.ID != 0 && !called:
+			use[t.ID] = start
+		case t.Kind == transcript.Result && called:
+			c.forbid(at+1, pos)
 		}
 	}
 }
@@ -147,4 +178,35 @@ func (c *Cuts) Within(tokens, bytes int64) int {
 		i++
 	}
 	return i
+}
+
+// Goal is what a cut aims at.
+type Goal struct {
+	Keep   int   // records that stay at least
+	Bytes  int64 // raw bytes that may stay; the floor of records goes first
+	Tokens int64 // the same in tokens; negative is no limit
+}
+
+// Plan is where to look for the cut: the first one that meets the goal, and the
+// last one that the floor of records allows.
+type Plan struct {
+	Cut, Last int // Cut is -1 when there is nothing to fold
+	// Short tells that the structure leaves fewer records than the floor.
+	Short bool
+}
+
+// Plan finds the cut that keeps the most and meets the goal; where the floor of
+// records does not leave one, the last one it allows.
+func (c *Cuts) Plan(g Goal) Plan {
+	p := Plan{Cut: -1, Last: c.Len() - g.Keep}
+	if c.Forced > 1 && c.Forced > p.Last {
+		p.Last, p.Short = c.Next(c.Forced), true
+	}
+	from := min(max(c.Within(g.Tokens, g.Bytes), c.Forced), p.Last)
+	if cut := c.Next(from); cut > 0 && cut <= p.Last {
+		p.Cut = cut
+	} else if cut := c.Prev(from); cut >= c.Forced {
+		p.Cut = cut
+	}
+	return p
 }

@@ -103,7 +103,7 @@ func side(x *transcript.Index, sel *topology.Selection, raw []int, policy Policy
 	var out []int
 	for r := range end {
 		rec := &x.Records[r]
-		if rec.Type != transcript.Snapshot || rec.Has(transcript.HasUUID) || rec.Parent != 0 || rec.BadParent != 0 {
+		if rec.Type != transcript.Snapshot || rec.Flags&(transcript.HasUUID|transcript.BadUUID) != 0 || rec.Parent != 0 || rec.BadParent != 0 {
 			continue
 		}
 		mine := rec.Session == 0 || len(sessions) == 0 || sessions[rec.Session]

@@ -36,14 +36,26 @@ func Set(object []byte, key string, value []byte) ([]byte, error) {
 	return splice(object, v, end, end, member), nil
 }
 
-// Remove takes a member out with one of its commas.
+// Remove takes a member out with one of its commas, every copy of it: an earlier
+// one would count where the last is gone.
 func Remove(object []byte, key string) ([]byte, error) {
 	v, err := jsonspan.Parse(object)
 	if err != nil || v.Kind != jsonspan.Object {
 		return nil, fmt.Errorf("remove %s: not a JSON object", key)
 	}
+	for v.Get(key).Kind != jsonspan.Invalid {
+		object = removeLast(object, v, key)
+		if v, err = jsonspan.Parse(object); err != nil {
+			return nil, err
+		}
+	}
+	return object, nil
+}
+
+// removeLast removes the last member with the key; there is one.
+func removeLast(object []byte, v jsonspan.Value, key string) []byte {
 	var members []jsonspan.Member
-	at := -1
+	at := 0
 	for m := range v.Members() {
 		if m.Key == key {
 			at = len(members)
@@ -51,14 +63,12 @@ func Remove(object []byte, key string) ([]byte, error) {
 		members = append(members, m)
 	}
 	switch {
-	case at < 0:
-		return object, nil
 	case at+1 < len(members):
-		return splice(object, v, members[at].KeyStart, members[at+1].KeyStart, nil), nil
+		return splice(object, v, members[at].KeyStart, members[at+1].KeyStart, nil)
 	case at > 0:
-		return splice(object, v, members[at-1].End, members[at].End, nil), nil
+		return splice(object, v, members[at-1].End, members[at].End, nil)
 	}
-	return splice(object, v, members[at].KeyStart, members[at].End, nil), nil
+	return splice(object, v, members[at].KeyStart, members[at].End, nil)
 }
 
 // splice replaces bytes of v, which lies within object.

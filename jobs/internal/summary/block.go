@@ -96,6 +96,9 @@ func (r *blockReader) codeLine(line, trimmed string) {
 
 func (r *blockReader) flush() {
 	if r.open && r.cur.text != "" {
+		if r.cur.kind == paragraph && bold(r.cur.text) {
+			r.cur.kind = heading
+		}
 		r.out = append(r.out, r.cur)
 	}
 	r.cur, r.open = block{}, false
@@ -134,6 +137,14 @@ func marker(s string) (string, blockKind) {
 		return s[:digits+2], listItem
 	}
 	return "", paragraph
+}
+
+// bold reports a line that is bold from end to end, which is how models write
+// headings inside of answers.
+func bold(s string) bool {
+	s = strings.TrimRight(s, ":")
+	return len(s) > 4 && strings.HasPrefix(s, "**") && strings.HasSuffix(s, "**") &&
+		!strings.ContainsAny(s, "\n") && !strings.Contains(s[2:len(s)-2], "**")
 }
 
 // isRule reports a line of nothing but rule characters, or the line between

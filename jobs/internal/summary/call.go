@@ -25,6 +25,7 @@ type pendingCall struct {
 	touched []touch
 	command command
 	asked   bool   // the tool asks the person
+	plan    string // text of a plan that this call asks leave for
 	task    string // subject of a task that this call creates
 }
 
@@ -65,7 +66,8 @@ func (b *Builder) addCall(e Entry) {
 		}
 		e.Input[i].Value = b.clean(f.Value)
 	}
-	p := pendingCall{id: e.ToolID, n: e.N, tool: e.Tool, target: e.Tool}
+	p := pendingCall{id: e.ToolID, n: e.N, tool: e.Tool}
+	p.target = strings.TrimSpace(e.Tool + " " + reduce(flat(e.field("url", "query", "description")), 80))
 	path := e.field("file_path", "notebook_path", "filePath", "path")
 	if how, ok := fileTools[strings.ToLower(e.Tool)]; ok && path != "" {
 		p.touched, p.target = []touch{{path, how}}, e.Tool+" "+path
@@ -82,7 +84,7 @@ func (b *Builder) addCall(e Entry) {
 	case "TaskUpdate":
 		b.todos.update(e.N, e.field("taskId"), e.field("status"))
 	case "ExitPlanMode":
-		b.plan = passage{e.N, e.field("plan")}
+		p.plan = e.field("plan")
 	case "AskUserQuestion":
 		p.asked = true
 	}
@@ -101,6 +103,12 @@ func (p pendingCall) changes() bool {
 	return false
 }
 
+// tells reports a call of whose output something is used even if it went
+// well.
+func (p pendingCall) tells() bool {
+	return p.asked || p.task != "" || p.command.class == "test"
+}
+
 // addResult files the outcome of a call. Nothing else of the output is used,
 // but for what the client reports of the person's answers and refusals.
 func (b *Builder) addResult(e Entry) {
@@ -109,6 +117,10 @@ func (b *Builder) addResult(e Entry) {
 		return
 	}
 	b.cur.tally.span.add(e.N)
+	if !e.IsError && !p.tells() {
+		e.Text = ""
+	}
+	e.Text = b.clean(e.Text)
 	if why, ok := refusal(e.Text); e.IsError && ok {
 		b.refuse(p, e.N, why)
 		return
@@ -116,6 +128,9 @@ func (b *Builder) addResult(e Entry) {
 	if p.asked && !e.IsError {
 		b.addReplies(e)
 		return
+	}
+	if p.plan != "" && !e.IsError {
+		b.plan = passage{p.n, p.plan}
 	}
 	if p.task != "" && !e.IsError {
 		b.todos.create(p.n, taskNumber.FindStringSubmatch(e.Text), p.task)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // recent is a set of records by key that forgets the one least recently used.
@@ -73,6 +74,15 @@ func (c *checks) add(p pendingCall, n int, out outcome) {
 	}
 }
 
+// newest returns the last run of every class.
+func (c *checks) newest() map[string]*dated[run] {
+	out := map[string]*dated[run]{}
+	for _, d := range c.runs.sorted() {
+		out[d.value.class] = d
+	}
+	return out
+}
+
 // told says how a command went, the last run first.
 func (r *run) told() string {
 	s := "ok"
@@ -97,7 +107,9 @@ type faults struct {
 }
 
 type fault struct {
+	what        string // the last call that failed
 	detail      string
+	check       bool // a test, build or lint
 	first, last int
 	times       int
 	cured       int // record of the first success after it
@@ -106,22 +118,41 @@ type fault struct {
 // add notes a failure, or that what failed before has worked. Wrong use of a
 // tool, and searches that find nothing, are no failures of the work.
 func (f *faults) add(p pendingCall, e Entry, out outcome) {
-	key := p.target
 	if out.ok {
-		if d := f.byKey[key]; d != nil && d.value.cured == 0 {
-			d.value.cured = p.n
-		}
+		f.cure(p, e.N)
 		return
 	}
 	if p.command.class == "quiet" || misuse(e.Text) || out.detail == "" {
 		return
 	}
-	v := f.at(key, e.N)
+	v := f.at(p.faultKey(), e.N)
 	if v.cured > 0 || v.times == 0 {
 		v.first, v.times, v.cured = p.n, 0, 0
 	}
-	v.detail, v.last = out.detail, e.N
+	v.what, v.detail, v.last, v.check = p.target, out.detail, e.N, p.command.isCheck()
 	v.times++
+}
+
+// faultKey is what failures count as the same by: a check by its command, with
+// its arguments, any other command by its first words.
+func (p pendingCall) faultKey() string {
+	if p.command.key == "" || p.command.isCheck() {
+		return p.target
+	}
+	args := strings.Fields(p.command.key)
+	return strings.Join(args[:min(len(args), 2)], " ")
+}
+
+// cure notes what a success settles: the same call, and the narrower runs of
+// the same check.
+func (f *faults) cure(p pendingCall, n int) {
+	key, words := p.faultKey(), len(strings.Fields(p.command.key))
+	for _, d := range f.byKey {
+		narrower := p.command.isCheck() && d.value.check && strings.HasPrefix(d.key, p.command.head+" ") && len(strings.Fields(d.key)) >= words
+		if d.value.cured == 0 && (d.key == key || narrower) {
+			d.value.cured = n
+		}
+	}
 }
 
 // misuse reports that the client turned the call down before it ran.

@@ -9,6 +9,7 @@ import (
 // command is what is understood of a shell command line.
 type command struct {
 	key     string // the telling part, in one line
+	head    string // the words of key that gave it its class
 	class   string // of the list of commands: test, build, commit, …; may be empty
 	subject string // of a commit
 	touched []touch
@@ -38,9 +39,9 @@ func parseCommand(l *lexicon, line string) command {
 		if len(args) == 0 {
 			continue
 		}
-		class := classOf(l, args)
+		class, head := classOf(l, args)
 		if r := indexOf(classOrder, class); r < rank {
-			rank, c.class, c.key = r, class, strings.Join(args, " ")
+			rank, c.class, c.head, c.key = r, class, head, strings.TrimSuffix(strings.Join(args, " "), " 2>&1")
 		}
 		c.touched = append(c.touched, shellTouches(args, segment)...)
 	}
@@ -63,24 +64,26 @@ func isWrapper(word string) bool {
 }
 
 // classOf looks up the first words of a command, longest first.
-func classOf(l *lexicon, args []string) string {
-	head := append([]string{path.Base(args[0])}, args[1:min(len(args), 4)]...)
-	if head[0] == "git" && len(args) > 3 && args[1] == "-C" {
-		head = append([]string{"git"}, args[3:min(len(args), 6)]...)
+func classOf(l *lexicon, args []string) (class, head string) {
+	start := append([]string{path.Base(args[0])}, args[1:min(len(args), 4)]...)
+	if start[0] == "git" && len(args) > 3 && args[1] == "-C" {
+		start = append([]string{"git"}, args[3:min(len(args), 6)]...)
 	}
-	for n := len(head); n > 0; n-- {
-		first := strings.Join(head[:n], " ")
+	for n := len(start); n > 0; n-- {
+		first := strings.Join(start[:n], " ")
 		if class, ok := l.commands[first]; ok {
-			return class
+			return class, first
 		}
-		if base, _, ok := strings.Cut(first, ":"); ok && n > 1 {
+		if base, kind, ok := strings.Cut(first, ":"); ok && n > 1 && !strings.Contains(kind, " ") {
 			if class, ok := l.commands[base]; ok {
-				return class
+				return class, first
 			}
 		}
 	}
-	return ""
+	return "", ""
 }
+
+func (c command) isCheck() bool { return c.class == "test" || c.class == "build" || c.class == "lint" }
 
 func indexOf(list []string, s string) int {
 	for i, v := range list {

@@ -93,10 +93,24 @@ func (f *files) sorted(at func(*file) int) []*file {
 	return out
 }
 
+// weight rates a changed file: by its changes, and low outside of the folder
+// of the work, where scratch files are.
+func (p *file) weight(cwd string) int {
+	if cwd != "" && (strings.HasPrefix(p.path, "/") || strings.Contains(p.path, `:\`)) && !strings.HasPrefix(p.path, cwd) {
+		return 1
+	}
+	return 2 + min(p.changes, 20)
+}
+
 // told says what became of a file.
 func (p *file) told() string {
 	word := map[change]string{edits: "edited", writes: "written", creates: "created", deletes: "deleted", moves: "moved away"}[p.fate]
-	if p.changes > 1 {
+	switch {
+	case p.changes > 1 && (p.fate == deletes || p.fate == moves):
+		word = "changed, then " + word
+	case p.changes > 1 && p.fate != edits:
+		word += " and changed " + strconv.Itoa(p.changes-1) + "×"
+	case p.changes > 1:
 		word += " " + strconv.Itoa(p.changes) + "×"
 	}
 	return word

@@ -45,19 +45,21 @@ type cue uint16
 const (
 	decides cue = 1 << iota
 	obliges
+	limits // as obliges, in words that also describe
 	replaces
 	fails
 	leavesOpen
 	denies
 	explains
-	announces // what the writer is about to do
+	announces    // what the writer is about to do
+	interrogates // as the first words: a question, whatever its last mark
 )
 
 // cueNames are the classes of the lists of languages.
 var cueNames = map[string]cue{
-	"decide": decides, "must": obliges, "replace": replaces, "fail": fails,
+	"decide": decides, "must": obliges, "limit": limits, "replace": replaces, "fail": fails,
 	"open": leavesOpen, "no": denies, "cause": explains,
-	"announce": announces,
+	"announce": announces, "ask": interrogates,
 }
 
 // lexicon finds the listed terms in a sentence. Terms of scripts that write

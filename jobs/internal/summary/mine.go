@@ -1,5 +1,7 @@
 package summary
 
+import "strings"
+
 // place says where in the conversation a text of the model stands.
 type place uint8
 
@@ -10,36 +12,38 @@ const (
 	thought                   // reasoning
 )
 
-// mineRequest takes the person's standing instructions, corrections and open
-// points out of a request.
+// pasted is from how many code points on a request is taken to hold foreign
+// text, of which only the frame is the person's.
+const pasted = 1500
+
+// mineRequest takes the person's standing instructions, choices, corrections
+// and open points out of a request.
 func (b *Builder) mineRequest(p passage, afterAnswer bool) {
-	us := units(p.text)
+	if p.text[0] == '/' || p.text[0] == '!' {
+		return
+	}
+	us := statements(p.text)
+	long := runes(p.text) > pasted
 	for i, u := range us {
-		if i > maxUnits {
-			return
-		}
-		if u.kind == code || u.kind == row || u.kind == heading || u.machine() || runes(u.text) > longest || p.text[0] == '/' {
+		frame := i < 3 || i >= len(us)-2
+		if i > maxUnits || long && !frame || !u.prose() || runes(u.text) > longest {
 			continue
 		}
-		it := item{n: p.n, text: "“" + safe(u.text) + "”"}
 		cues := b.words.cues(u.text)
+		it := item{n: p.n, text: "“" + safe(u.text) + "”"}
 		switch {
 		case i == 0 && afterAnswer && b.words.opensWith(u.text, denies) && runes(u.text) >= 12:
-			it.weight = 6
-		case u.asks():
-			continue
+			b.keep(&b.rules, it, 6)
+		case u.asks(), b.words.opensWith(u.text, interrogates):
 		case cues&obliges != 0:
-			it.weight = 5
+			b.keep(&b.rules, it, 5)
+		case cues&limits != 0 && !long && runes(u.text) <= 160:
+			b.keep(&b.rules, it, 3)
+		case cues&(decides|replaces) != 0 && !long && telling(u):
+			b.keep(&b.choices, it, 8)
 		case cues&leavesOpen != 0:
 			b.keep(&b.open, it, 4+b.turns)
-			continue
-		default:
-			continue
 		}
-		if i > 8 {
-			it.weight -= 3
-		}
-		b.keep(&b.rules, it, it.weight)
 	}
 }
 
@@ -48,28 +52,28 @@ func (b *Builder) keep(s *shelf, it item, weight int) {
 	s.put(it)
 }
 
-// mine takes decisions, findings and open points out of the model's words and
-// returns the units it took. The words of a unit count, but so do its place
-// and form: no list of terms is needed for a unit that precedes a change.
-func (b *Builder) mine(p passage, at place) map[string]bool {
-	taken := map[string]bool{}
-	us := units(p.text)
+// mine takes decisions and findings out of the model's words in the middle of
+// its work.
+func (b *Builder) mine(p passage, at place) {
+	us := statements(p.text)
 	for i, u := range us {
-		if u.kind == code || u.kind == row || u.kind == heading || u.leadIn() || u.asks() || u.machine() || !telling(u) {
-			continue
+		if shelf, weight := b.judge(u, at, at == thought && i >= len(us)-3); shelf != nil {
+			b.keep(shelf, item{n: p.n, text: told(u)}, weight)
 		}
-		shelf, score := b.judge(u, at, at == thought && i >= len(us)-3)
-		if shelf == nil {
-			continue
-		}
-		weight := score
-		if shelf == &b.open {
-			weight += b.turns
-		}
-		b.keep(shelf, item{n: p.n, text: safe(u.text)}, weight)
-		taken[u.text] = true
 	}
-	return taken
+}
+
+// told is what the model said; it cannot pass for a quotation of the person.
+func told(u unit) string {
+	if rest, ok := strings.CutPrefix(u.text, "“"); ok {
+		return safe(`"` + rest)
+	}
+	return safe(u.text)
+}
+
+// prose reports a unit that can stand as a statement.
+func (u unit) prose() bool {
+	return (u.kind == paragraph || u.kind == listItem) && !u.leadIn() && !u.machine()
 }
 
 // telling reports a unit long enough to mean something out of its context and
@@ -84,45 +88,44 @@ func telling(u unit) bool {
 	return n >= 30 && runes(u.text) <= longest
 }
 
-// judge finds the shelf for a unit, or none. Each cue is worth its points; the
-// bar is higher where a model thinks aloud.
+// judge finds the shelf for a unit of the model's words, or none. Its words
+// count, and so do its form and its place: the bar is higher where a model
+// thinks aloud, lower before a change and at the end of a turn. What closes a
+// turn is in the history anyway and moves out of it only as a decision or an
+// open point.
 func (b *Builder) judge(u unit, at place, concludes bool) (*shelf, int) {
+	if !u.prose() || u.asks() || !telling(u) {
+		return nil, 0
+	}
 	cues := b.words.cues(u.text)
-	score := 0
-	if u.exact() {
-		score++
-	}
-	if u.emphatic() || concludes {
-		score++
-	}
-	bar := 4
-	switch at {
-	case final:
-		score++
-	case beforeChange:
-		score++
-	case thought:
-		bar = 6
-	}
+	score := count(u.exact(), u.emphatic(), concludes, at == final, at == beforeChange)
 	if b.words.opensWith(u.text, announces) {
 		score -= 2
 	}
-	points := func(c cue, n int) int {
-		if cues&c != 0 {
-			return n
-		}
-		return 0
+	bar := 4
+	if at == thought {
+		bar = 6
 	}
-	decision := score + points(decides, 3) + points(replaces, 2) + points(obliges, 1)
-	finding := score + points(explains, 3) + points(fails, 1)
-	open := score + points(leavesOpen, 3)
+	has := func(c cue) int { return count(cues&c != 0) }
+	decision := score + 3*has(decides) + 2*has(replaces)
+	finding := score + 3*has(explains) + has(fails) + has(replaces)
 	switch {
-	case decision >= bar && decision >= finding && cues&(decides|replaces) != 0:
+	case decision >= bar && has(decides) > 0:
 		return &b.choices, decision
-	case finding >= bar && cues&explains != 0:
+	case at == final && score+3*has(leavesOpen) >= bar && has(leavesOpen) > 0:
+		return &b.open, score + b.turns
+	case at != final && finding >= bar && has(explains) > 0:
 		return &b.findings, finding
-	case open >= bar && at == final:
-		return &b.open, open
 	}
 	return nil, 0
+}
+
+func count(conditions ...bool) int {
+	n := 0
+	for _, c := range conditions {
+		if c {
+			n++
+		}
+	}
+	return n
 }

@@ -8,11 +8,17 @@ type passage struct {
 	text string
 }
 
+// requestRoom is after how many code points a request is rather something
+// pasted into it than the person's own words.
+const requestRoom = 900
+
 // weighRequest rates the units of a request by their place and form.
 func weighRequest(us []unit) []int {
+	before := 0
 	return rate(us, func(i int, u unit) int {
+		before += runes(u.text)
 		switch {
-		case u.machine(), u.kind == code, u.kind == row:
+		case u.machine(), u.kind == code, u.kind == row, before > requestRoom && !u.last:
 			return 1
 		case i < 3, u.last:
 			return 12
@@ -33,13 +39,15 @@ func weighAnswer(us []unit) []int {
 		case u.kind == code:
 			return 1
 		case i == 0:
-			return 14
-		case u.last && u.kind != listItem, u.emphatic():
+			return 60
+		case u.kind == row:
+			return 2
+		case u.last && u.kind != listItem, u.emphatic() && u.kind == listItem:
 			return 6
-		case u.kind == heading, u.kind == listItem && u.first && u.depth < 2, u.first:
-			return 4
+		case u.kind == listItem && u.depth > 1:
+			return 2
 		}
-		return 2
+		return max(3, 6-i/4)
 	})
 }
 
@@ -51,8 +59,6 @@ func weighPrior(us []unit) []int {
 		switch {
 		case u.kind == code:
 			return 1
-		case u.kind == heading, u.emphatic():
-			w = 8
 		case u.depth >= 2 || !u.first:
 			w = 2
 		}
@@ -71,6 +77,12 @@ func rate(us []unit, weigh func(int, unit) int) []int {
 	return out
 }
 
+// announces reports a text that ends by announcing what comes next.
+func (p passage) announces() bool {
+	us := units(p.text)
+	return len(us) > 0 && us[len(us)-1].leadIn()
+}
+
 // quote renders as much of the passage as has room, in a block quotation.
 // If not even one unit has room, the first is reduced.
 func (p passage) quote(room int, weigh func([]unit) []int) string {
@@ -85,7 +97,7 @@ func (p passage) quote(room int, weigh func([]unit) []int) string {
 			shelf.items = append(shelf.items, item{seq: i, n: p.n, weight: weights[i], text: u.mark + u.text})
 		}
 	}
-	text := fit(shelf, room, func(kept []item, _ span) string { return blockquote(us, kept) })
+	text := fit(shelf, room, func(kept []item, _ span) string { return blockquote(us, withoutBareHeads(us, kept)) })
 	if strings.Trim(text, "> \n"+omitted) == "" {
 		text = "> " + reduce(safe(us[0].text), room-8) + "\n"
 	}
@@ -93,6 +105,21 @@ func (p passage) quote(room int, weigh func([]unit) []int) string {
 		return ""
 	}
 	return text
+}
+
+// withoutBareHeads drops headings and lead-ins under which nothing was kept.
+func withoutBareHeads(us []unit, kept []item) []item {
+	var out []item
+	for i, it := range kept {
+		u := us[it.seq]
+		head := u.kind == heading || u.leadIn()
+		bare := i+1 == len(kept) || kept[i+1].seq != it.seq+1
+		if head && bare && it.seq+1 < len(us) {
+			continue
+		}
+		out = append(out, it)
+	}
+	return out
 }
 
 // blockquote lays out the kept units with their marks, and says where units

@@ -15,14 +15,19 @@ const omitted = "[…]"
 var anchorLike = regexp.MustCompile(`\[([LH][0-9])`)
 
 // clientTag is an opening or closing tag that clients give a meaning to.
-var clientTag = regexp.MustCompile(`<(/?[a-z]+[-_][a-z_-]+|/?summary|/?analysis)\b`)
+var clientTag = regexp.MustCompile(`<(/?(?:` + strings.Join(injectedTags, "|") + `|command-name|command-args|bash-input|summary|analysis)\b)`)
 
 // safe makes a quoted text unable to pass for a part of the summary or of the
 // client's own markup. Readers of Markdown see the same characters.
 func safe(s string) string {
-	s = strings.ReplaceAll(s, "<!--", "&lt;!--")
 	s = strings.ReplaceAll(s, "-->", "--&gt;")
-	s = clientTag.ReplaceAllString(s, "&lt;$1")
+	if strings.Contains(s, "<") {
+		s = strings.ReplaceAll(s, "<!--", "&lt;!--")
+		s = clientTag.ReplaceAllString(s, "&lt;$1")
+	}
+	if !strings.Contains(s, "[") {
+		return s
+	}
 	return anchorLike.ReplaceAllString(s, `[\$1`)
 }
 

@@ -90,14 +90,15 @@ const shortForms = " e.g i.e vs cf etc approx no nr fig eq vol dr mr mrs ms prof
 // abbreviation reports that a full stop after before belongs to a short form,
 // an initial or an ordinal.
 func abbreviation(before string) bool {
-	word := before[strings.LastIndexAny(before, " \t\n\u00a0(")+1:]
+	word := before[strings.LastIndexAny(before, " \t\n\u00a0")+1:]
+	word = strings.TrimLeft(word, "(*_[\"'“„#")
 	if word == "" {
 		return true
 	}
 	if utf8.RuneCountInString(word) <= 2 && strings.Trim(word, "0123456789") == "" {
 		return true
 	}
-	if r, size := utf8.DecodeRuneInString(word); size == len(word) && unicode.IsUpper(r) {
+	if r, size := utf8.DecodeRuneInString(word); size == len(word) && unicode.IsLetter(r) {
 		return r != 'I'
 	}
 	return strings.Contains(shortForms, " "+strings.ToLower(word)+" ")

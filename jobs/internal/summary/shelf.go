@@ -5,6 +5,7 @@ import (
 	"container/heap"
 	"math"
 	"slices"
+	"sort"
 	"strings"
 )
 
@@ -21,6 +22,10 @@ type item struct {
 
 // pinned is the weight of what must stay as long as anything does.
 const pinned = math.MaxInt32
+
+// counts reports an item whose loss is told: in the history that of a
+// request, as what misses from a quotation is marked in its place.
+func (it item) counts() bool { return it.part == alone || it.part == wanted && it.at == 0 }
 
 func (it item) cost() int { return runes(it.text) + 12 }
 
@@ -81,26 +86,48 @@ func (s *shelf) shrink() {
 	}
 }
 
-// thin drops items until the rest costs at most room. The next to go is the
-// one with the smallest product of its weight and the stretch of conversation
-// it alone covers, so that what stays is important and evenly spread.
+// thin drops items until the rest costs at most room.
 func thin(items []item, room int) (kept []item, lost span) {
-	cost := 0
-	for _, it := range items {
-		cost += it.cost()
-	}
+	cost := total(items)
 	if cost <= room {
 		return items, span{}
 	}
-	c := newChain(items)
-	for cost > room && c.Len() > 0 {
-		at := c.next()
-		cost -= items[at].cost()
-		lost.join(span{1, items[at].n, max(items[at].n, items[at].to)})
+	order, n := dropOrder(items), 0
+	for ; n < len(order) && cost > room; n++ {
+		cost -= items[order[n]].cost()
 	}
-	for i, gone := range c.gone {
-		if !gone {
-			kept = append(kept, items[i])
+	return without(items, order[:n])
+}
+
+// dropOrder is the order in which items go when there is less and less room.
+// The next to go is the one with the smallest product of its weight and the
+// stretch of conversation that it alone covers, so that what stays is
+// important and evenly spread.
+func dropOrder(items []item) []int {
+	if len(items) == 0 {
+		return nil
+	}
+	c := newChain(items)
+	order := make([]int, len(items))
+	for i := range order {
+		order[i] = c.next()
+	}
+	return order
+}
+
+// without splits off the items at the given places.
+func without(items []item, drop []int) (kept []item, lost span) {
+	gone := make([]bool, len(items))
+	for _, at := range drop {
+		gone[at] = true
+		if it := items[at]; it.counts() {
+			lost.join(span{1, it.n, max(it.n, it.to)})
+		}
+	}
+	kept = make([]item, 0, len(items)-len(drop))
+	for i, it := range items {
+		if !gone[i] {
+			kept = append(kept, it)
 		}
 	}
 	return kept, lost
@@ -111,7 +138,6 @@ func thin(items []item, room int) (kept []item, lost span) {
 type chain struct {
 	items      []item
 	prev, succ []int
-	gone       []bool
 	queue      []scored
 }
 
@@ -119,7 +145,7 @@ type scored struct{ at, score int }
 
 func newChain(items []item) *chain {
 	n := len(items)
-	c := &chain{items: items, prev: make([]int, n), succ: make([]int, n), gone: make([]bool, n)}
+	c := &chain{items: items, prev: make([]int, n), succ: make([]int, n)}
 	for i := range items {
 		c.prev[i], c.succ[i] = i-1, i+1
 	}
@@ -131,7 +157,7 @@ func newChain(items []item) *chain {
 }
 
 func (c *chain) score(i int) int {
-	from, to := c.items[i].seq-1, c.items[i].seq+1
+	from, to := c.items[0].seq-1, c.items[len(c.items)-1].seq+1
 	if c.prev[i] >= 0 {
 		from = c.items[c.prev[i]].seq
 	}
@@ -149,7 +175,6 @@ func (c *chain) next() int {
 			heap.Push(c, scored{s.at, now})
 			continue
 		}
-		c.gone[s.at] = true
 		if p := c.prev[s.at]; p >= 0 {
 			c.succ[p] = c.succ[s.at]
 		}
@@ -176,20 +201,22 @@ func (c *chain) Pop() any {
 // fit renders as many items as have room in at most room code points. render
 // gets the items that stay and what was left out.
 func fit(s shelf, room int, render func(kept []item, lost span) string) string {
-	for target := room; target > 0; {
-		kept, lost := thin(s.items, target)
+	best := ""
+	fits := func(kept []item, lost span) bool {
 		lost.join(s.lost)
-		if len(kept) == 0 && lost.count == 0 {
-			return ""
-		}
 		text := render(kept, lost)
-		over := runes(text) - room
-		if over <= 0 {
-			return text
+		if runes(text) > room {
+			return false
 		}
-		target = min(target, total(kept)) - over - 1
+		best = text
+		return true
 	}
-	return ""
+	if fits(s.items, span{}) {
+		return best
+	}
+	order := dropOrder(s.items)
+	sort.Search(len(order)-1, func(n int) bool { return fits(without(s.items, order[:n+1])) })
+	return best
 }
 
 func total(items []item) int {

@@ -142,7 +142,9 @@ func New(budget int, options ...Option) *Builder {
 func (b *Builder) Add(e Entry) {
 	b.span.add(e.N)
 	b.clock(e.Time)
-	e.Text = b.clean(e.Text)
+	if e.Kind != Result {
+		e.Text = b.clean(e.Text) // of a result little is used, see addResult
+	}
 	switch e.Kind {
 	case Prompt, Command:
 		b.addPrompt(e)

@@ -63,7 +63,7 @@ func (b *Builder) addPrompt(e Entry) {
 	b.closeTurn()
 	b.turns++
 	b.cur = turn{id: b.turns, request: request{passage{e.N, heard.said}, question, asker}}
-	if b.first.n == 0 {
+	if b.first.n == 0 && b.prior.n == 0 {
 		b.first = b.cur.request
 	}
 	b.mineRequest(b.cur.request.passage, after.n > 0)
@@ -74,7 +74,7 @@ func (t *turn) openQuestion() (int, unit) {
 	if !t.settled {
 		return 0, unit{}
 	}
-	us := units(t.answer.text)
+	us := statements(t.answer.text)
 	for i := len(us) - 1; i >= 0 && i >= len(us)-3; i-- {
 		if us[i].asks() && runes(us[i].text) <= longest {
 			return t.answer.n, us[i]
@@ -143,11 +143,7 @@ func (b *Builder) closeTurn() {
 	if t.interrupted > 0 {
 		b.history.put(item{seq: b.next(), n: t.interrupted, weight: 10, turn: t.id, part: stopped, of: 1})
 	}
-	taken := map[string]bool{}
-	if t.settled {
-		taken = b.mine(t.answer, final)
-	}
-	if !b.recordAnswer(t, taken) && t.tally.calls > 0 {
+	if !b.recordAnswer(t) && t.tally.calls > 0 {
 		b.history.put(item{
 			seq: b.next(), n: t.tally.span.first, to: t.tally.span.last, weight: 10,
 			turn: t.id, part: counted, text: t.tally.String(), of: 1,
@@ -172,36 +168,50 @@ func (b *Builder) recordRequest(t turn) {
 		return
 	}
 	if r.asker > 0 {
-		b.history.put(item{seq: b.next(), n: r.asker, weight: 8, turn: t.id, part: asked, text: safe(r.question.text), of: 1})
+		b.history.put(item{seq: b.next(), n: r.asker, weight: 20, turn: t.id, part: asked, text: safe(r.question.text), of: 1})
 	}
 	us := units(r.text)
 	weights := weighRequest(us)
 	for i, u := range us {
 		it := item{seq: b.next(), n: r.n, weight: weights[i], turn: t.id, part: wanted, text: safe(u.text), at: i, of: len(us)}
+		if u.kind == listItem && u.first && u.mark[0] >= '0' && u.mark[0] <= '9' {
+			it.text = u.mark + it.text
+		}
 		switch {
 		case i == 0 || i == 1 && us[0].machine():
-			it.text, it.weight = reduce(it.text, 200), 64
-		case runes(u.text) > longest || i > maxUnits || u.kind == row && u.machine():
+			it.text, it.weight = reduce(it.text, 200), 200
+		case runes(u.text) > longest || i > maxUnits || weights[i] < 2:
 			continue
 		}
 		b.history.put(it)
 	}
 }
 
-// recordAnswer files what closed a turn, except what was taken elsewhere, and
-// reports whether there was anything.
-func (b *Builder) recordAnswer(t turn, taken map[string]bool) bool {
-	if t.answer.n == 0 {
+// takeOut returns the units of an answer without headings, decisions and open
+// points; the latter go to their shelves.
+func (b *Builder) takeOut(p passage) []unit {
+	var rest []unit
+	for i, u := range units(p.text) {
+		if shelf, weight := b.judge(u, final, false); shelf != nil && i > 0 {
+			b.keep(shelf, item{n: p.n, text: told(u)}, weight)
+		} else if u.kind != heading {
+			rest = append(rest, u)
+		}
+	}
+	return rest
+}
+
+// recordAnswer files what closed a turn, its decisions and open points apart,
+// and reports whether there was anything.
+func (b *Builder) recordAnswer(t turn) bool {
+	if t.answer.n == 0 || !t.settled {
 		return false
 	}
-	us := units(t.answer.text)
+	us := b.takeOut(t.answer)
 	weights := weighAnswer(us)
-	if !t.settled {
-		return false
-	}
 	some := false
 	for i, u := range us {
-		if i > maxUnits || u.kind == code || u.kind == heading || i > 0 && taken[u.text] {
+		if i > maxUnits || u.kind == code {
 			continue
 		}
 		it := item{seq: b.next(), n: t.answer.n, weight: weights[i], turn: t.id, part: answered, text: safe(u.text), at: i, of: len(us)}

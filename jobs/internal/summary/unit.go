@@ -21,13 +21,23 @@ type unit struct {
 // nothing else can stand for its text.
 const longest = 480
 
-// units splits a text. Units of one block follow each other.
-func units(text string) []unit {
+// wholeBlock is up to how many code points a block is one unit; larger ones
+// are split into sentences.
+const wholeBlock = 280
+
+// units splits a text for quotation: into blocks, and long ones into
+// sentences. Units of one block follow each other.
+func units(text string) []unit { return split(text, wholeBlock) }
+
+// statements splits a text into sentences, whatever the size of its blocks.
+func statements(text string) []unit { return split(text, 0) }
+
+func split(text string, whole int) []unit {
 	var out []unit
 	bs := blocks(text)
 	for i, k := range bs {
 		parts := []string{k.body()}
-		if k.kind == paragraph || k.kind == listItem {
+		if prose := k.kind == paragraph || k.kind == listItem; prose && runes(parts[0]) > whole {
 			parts = sentences(k.text)
 		}
 		for j, p := range parts {
@@ -50,7 +60,9 @@ func (u unit) asks() bool {
 }
 
 // emphatic reports a unit that begins in bold, as leads of list items do.
-func (u unit) emphatic() bool { return strings.HasPrefix(u.text, "**") || strings.HasPrefix(u.text, "__") }
+func (u unit) emphatic() bool {
+	return strings.HasPrefix(u.text, "**") || strings.HasPrefix(u.text, "__")
+}
 
 // exact reports a code span, a path or a number: what is hard to recall.
 func (u unit) exact() bool {

@@ -296,7 +296,7 @@ func (t *selector) later() {
 			continue
 		}
 		below[i] = true
-		if r.API() && !r.Has(transcript.Sidechain) {
+		if i > t.s.Pointer && r.API() && !r.Has(transcript.Sidechain) {
 			t.s.Later = append(t.s.Later, i)
 		}
 	}

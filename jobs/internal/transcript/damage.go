@@ -46,40 +46,56 @@ func (r *reader) damaged(line []byte, off int64, err *jsonspan.Error) {
 		d.Kind = Torn
 	}
 	r.x.Damage = append(r.x.Damage, d)
-	if err.EOF && err.InText || len(r.pending) > 0 {
-		r.join(line, off)
+	if len(r.pending) > 0 && r.join(line) {
+		return
+	}
+	r.pending = r.pending[:0]
+	if err.EOF && err.InText {
+		r.pendingFrom, r.nesting = len(r.x.Damage)-1, nesting{}
+		r.pending = append(r.pending, line...)
+		r.nesting.feed(line)
 	}
 }
 
-// join tries whether the pending damaged lines are one record whose writer left
-// newlines in a string unescaped.
-func (r *reader) join(line []byte, off int64) {
-	if len(r.pending) == 0 {
-		r.pendingFrom, r.pendingOff = len(r.x.Damage)-1, off
-	} else {
-		r.pending = append(r.pending, '\n')
+// join adds a line to the pending ones, which may be one record whose writer left
+// line breaks in a string unescaped; ok tells that they are, or still may be.
+func (r *reader) join(line []byte) (ok bool) {
+	r.pending = append(append(r.pending, '\n'), line...)
+	if r.nesting.feed(line); r.nesting.text {
+		return len(r.pending) < maxSplit
 	}
-	r.pending = append(r.pending, line...)
 	s := jsonspan.Scanner{Data: r.pending, RawNewlines: true}
-	_, kind, err := s.Value()
-	switch {
-	case err != nil && err.EOF && len(r.pending) < maxSplit:
-		return
-	case err == nil && kind == jsonspan.Object && s.Peek() == 0:
-		r.splitRecord()
+	if _, kind, err := s.Value(); err != nil || kind != jsonspan.Object || s.Peek() != 0 {
+		return false
 	}
+	r.splitRecord()
 	r.pending = r.pending[:0]
+	return true
+}
+
+// nesting follows a text over its lines just far enough to know whether a line
+// ends within a string, so that the lines are parsed together once, not each time.
+type nesting struct{ text, escape bool }
+
+func (n *nesting) feed(line []byte) {
+	for _, c := range line {
+		switch {
+		case n.escape:
+			n.escape = false
+		case c == '"':
+			n.text = !n.text
+		case c == '\\':
+			n.escape = n.text
+		}
+	}
 }
 
 // splitRecord replaces the damage of the single lines by one entry.
 func (r *reader) splitRecord() {
 	first := r.x.Damage[r.pendingFrom]
 	last := r.x.Damage[len(r.x.Damage)-1]
-	if last.Line == first.Line {
-		return
-	}
 	first.Kind, first.LastLine = Split, last.Line
-	first.Len = int64(len(r.pending))
+	first.Len = last.Off + last.Len - first.Off
 	first.Reason = "unescaped line breaks within a string"
 	r.x.Damage = append(r.x.Damage[:r.pendingFrom], first)
 }

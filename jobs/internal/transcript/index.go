@@ -19,6 +19,8 @@ type Index struct {
 	Blank                int
 	LongestLine          int
 	Causes               Causes
+	// Versions are the clients that wrote the records, in order of appearance.
+	Versions []string
 
 	refs    []ref
 	symbols symbols
@@ -92,12 +94,7 @@ func (x *Index) TypeName(r int) string {
 	if rec.Type == Other {
 		return x.Name(rec.Name)
 	}
-	for name, t := range types {
-		if t == rec.Type {
-			return name
-		}
-	}
-	return ""
+	return typeNames[rec.Type]
 }
 
 // Correlations yields the identifiers that tie a record to others: its own,

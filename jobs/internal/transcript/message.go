@@ -2,12 +2,17 @@ package transcript
 
 import (
 	"bytes"
+	"cmp"
+	"slices"
 
 	"github.com/precis-dev/precis/jobs/internal/jsonspan"
 )
 
 // messageObject reads the message of a user or assistant record.
 func (p *parser) messageObject() *jsonspan.Error {
+	p.rec.Message = 0
+	p.rec.Flags &^= HasMessage | RoleUser | RoleAssistant | Synthetic
+	p.forgetContent()
 	if p.s.Peek() == '{' {
 		p.rec.Flags |= HasMessage
 	}
@@ -31,28 +36,37 @@ func (p *parser) messageObject() *jsonspan.Error {
 }
 
 func (p *parser) role() *jsonspan.Error {
-	sp, ok, err := p.text()
-	if !ok {
-		return err
-	}
-	switch string(sp.Of(p.s.Data)) {
+	b, _, err := p.word()
+	p.rec.Flags &^= RoleUser | RoleAssistant
+	switch string(b) {
 	case "user":
 		p.rec.Flags |= RoleUser
 	case "assistant":
 		p.rec.Flags |= RoleAssistant
 	}
-	return nil
+	return err
 }
 
 func (p *parser) model() *jsonspan.Error {
-	sp, ok, err := p.text()
-	if ok && string(sp.Of(p.s.Data)) == "<synthetic>" {
+	b, _, err := p.word()
+	p.rec.Flags &^= Synthetic
+	if string(b) == "<synthetic>" {
 		p.rec.Flags |= Synthetic
 	}
 	return err
 }
 
+// forgetContent takes back what an earlier copy of the same key said.
+func (p *parser) forgetContent() {
+	p.rec.Flags &^= TextContent | ListContent | Semantic | Thinking | LateResult | OtherBlock
+	p.output = jsonspan.Span{}
+	own := p.x.Tools[p.rec.tools:]
+	own = slices.DeleteFunc(own, func(t Tool) bool { return t.Kind != Hook })
+	p.x.Tools = p.x.Tools[:int(p.rec.tools)+len(own)]
+}
+
 func (p *parser) content() *jsonspan.Error {
+	p.forgetContent()
 	switch p.s.Peek() {
 	case '"':
 		p.rec.Flags |= TextContent
@@ -104,7 +118,8 @@ func blank(sp jsonspan.Span, data []byte) bool {
 // block is what one content block said before its type was known.
 type block struct {
 	kind           string
-	id, use, name  Sym
+	id, name       Sym
+	use, altUse    Sym // tool_use_id and its other spelling
 	text, thinking jsonspan.Span
 	hasText        bool
 	hasThinking    bool
@@ -128,18 +143,17 @@ func (p *parser) block(i int) *jsonspan.Error {
 func (p *parser) blockMember(b *block, key string) (err *jsonspan.Error) {
 	switch key {
 	case "type":
-		var sp jsonspan.Span
+		var kind []byte
 		var ok bool
-		if sp, ok, err = p.text(); ok {
-			b.kind = blockTypes[string(sp.Of(p.s.Data))]
-		}
-		if ok && b.kind == "" {
-			b.kind = "other"
+		if kind, ok, err = p.word(); ok {
+			b.kind = cmp.Or(blockTypes[string(kind)], "other")
 		}
 	case "id":
 		b.id, err = p.sym()
-	case "tool_use_id", "toolUseID":
+	case "tool_use_id":
 		b.use, err = p.sym()
+	case "toolUseID":
+		b.altUse, err = p.sym()
 	case "name":
 		b.name, err = p.sym()
 	case "text":
@@ -179,7 +193,7 @@ func (p *parser) settle(b *block, i int) {
 		if p.rec.Has(OtherBlock) {
 			p.rec.Flags |= LateResult
 		}
-		t.ID, t.Kind = b.use, Result
+		t.ID, t.Kind = cmp.Or(b.use, b.altUse), Result
 		p.tool(t)
 		if p.output.Empty() {
 			p.output = b.output

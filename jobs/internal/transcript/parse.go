@@ -13,6 +13,7 @@ type parser struct {
 	x                        *Index
 	s                        jsonspan.Scanner
 	session, message, prompt cached
+	version                  cached
 
 	// Of the record being parsed:
 	rec    Record
@@ -67,13 +68,17 @@ func (p *parser) record() *jsonspan.Error {
 // member passes one member of the record and charges its weight.
 func (p *parser) member(key jsonspan.Span) *jsonspan.Error {
 	name, w := p.key(key), p.s.Weight
+	object := p.s.Peek() == '{'
 	charged, err := p.field(name)
 	if err != nil {
 		return err
 	}
 	w = p.s.Weight - w
 	if name == "attachment" {
-		p.attach = w
+		p.attach = 0
+		if object {
+			p.attach = w
+		}
 	}
 	w += p.keyWeight(key)
 	if charged {
@@ -119,8 +124,10 @@ func (p *parser) field(name string) (charged bool, err *jsonspan.Error) {
 		return false, err
 	case "timestamp":
 		return false, p.timestamp()
-	case "cwd", "version":
+	case "cwd":
 		return false, p.skip()
+	case "version":
+		return false, p.versionText()
 	case "type":
 		p.once(3)
 		return true, p.typ()
@@ -129,6 +136,7 @@ func (p *parser) field(name string) (charged bool, err *jsonspan.Error) {
 		return true, p.messageObject()
 	case "leafUuid":
 		p.once(5)
+		r.Flags &^= HasLeaf
 		if r.Leaf, err = p.sym(); r.Leaf != 0 {
 			r.Flags |= HasLeaf
 		}
@@ -184,6 +192,16 @@ func (p *parser) text() (content jsonspan.Span, ok bool, err *jsonspan.Error) {
 	}
 	content, err = p.s.String()
 	return content, err == nil, err
+}
+
+// word passes a value like text and returns the string itself, decoded if it was
+// written with escapes.
+func (p *parser) word() (b []byte, ok bool, err *jsonspan.Error) {
+	sp, ok, err := p.text()
+	if b = sp.Of(p.s.Data); sp.Escaped {
+		b = []byte(jsonspan.Unquote(b))
+	}
+	return b, ok, err
 }
 
 // sym interns a string value; every other type gives 0.
@@ -260,6 +278,7 @@ func (p *parser) parent() *jsonspan.Error {
 
 func (p *parser) timestamp() *jsonspan.Error {
 	sp, ok, err := p.text()
+	p.rec.TimeOff, p.rec.TimeLen = 0, 0
 	if n := sp.End - sp.Start; ok && n < 256 {
 		p.rec.TimeOff, p.rec.TimeLen = int32(sp.Start), uint8(n)
 	}
@@ -267,17 +286,25 @@ func (p *parser) timestamp() *jsonspan.Error {
 }
 
 func (p *parser) typ() *jsonspan.Error {
-	sp, ok, err := p.text()
+	b, ok, err := p.word()
+	p.rec.Type, p.rec.Name = Other, 0
 	if !ok {
-		p.rec.Type, p.rec.Name = Other, 0
 		return err
 	}
-	b := sp.Of(p.s.Data)
-	p.rec.Type, p.rec.Name = types[string(b)], 0
-	if p.rec.Type == Other {
-		p.rec.Name = p.x.symbols.intern(b, sp.Escaped)
+	if p.rec.Type = types[string(b)]; p.rec.Type == Other {
+		p.rec.Name = p.x.symbols.intern(b, false)
 	}
 	return nil
+}
+
+// versionText notes each client version the first time it is seen.
+func (p *parser) versionText() *jsonspan.Error {
+	known := len(p.x.symbols.names)
+	v, err := p.repeated(&p.version)
+	if v != 0 && int(v) >= known {
+		p.x.Versions = append(p.x.Versions, p.x.Name(v))
+	}
+	return err
 }
 
 func (p *parser) ref() *jsonspan.Error {

@@ -28,7 +28,7 @@ type reader struct {
 	// Damaged lines that may be one record with raw line breaks.
 	pending     []byte
 	pendingFrom int
-	pendingOff  int64
+	nesting     nesting
 }
 
 // Read indexes a session file. progress is called with the bytes read so far; an
@@ -164,7 +164,9 @@ func (r *reader) keep(off int64, n, start int) {
 	if start > 0 {
 		rec.TimeOff -= int32(start)
 		rec.ParentOff -= int32(start)
-		rec.surrogate -= int32(start)
+		if rec.surrogate > 0 {
+			rec.surrogate -= int32(start)
+		}
 	}
 	r.p.count()
 	r.x.Records = append(r.x.Records, *rec)
@@ -177,7 +179,9 @@ func (r *reader) noObject(b []byte, off int64) {
 	_, _, err := s.Value()
 	if err == nil && s.Peek() == 0 && s.Pos >= len(b) {
 		r.x.Damage = append(r.x.Damage, Damage{Kind: NoObject, Line: r.x.Lines, LastLine: r.x.Lines, Off: off, Len: int64(len(b)), Reason: "a JSON value that is no record"})
-		r.pending = r.pending[:0]
+		if len(r.pending) > 0 && !r.join(b) {
+			r.pending = r.pending[:0]
+		}
 		return
 	}
 	if err == nil {

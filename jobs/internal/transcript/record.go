@@ -26,13 +26,23 @@ const (
 	SummaryTitle // summary: a title of older clients
 )
 
-var types = map[string]Type{
-	"user": User, "assistant": Assistant, "system": System, "attachment": Attachment,
-	"progress": Progress, "last-prompt": LastPrompt, "file-history-snapshot": Snapshot,
-	"mode": Mode, "permission-mode": PermissionMode, "custom-title": CustomTitle,
-	"ai-title": AITitle, "agent-name": AgentName, "queue-operation": QueueOperation,
-	"summary": SummaryTitle,
+var typeNames = [...]string{
+	User: "user", Assistant: "assistant", System: "system", Attachment: "attachment",
+	Progress: "progress", LastPrompt: "last-prompt", Snapshot: "file-history-snapshot",
+	Mode: "mode", PermissionMode: "permission-mode", CustomTitle: "custom-title",
+	AITitle: "ai-title", AgentName: "agent-name", QueueOperation: "queue-operation",
+	SummaryTitle: "summary",
 }
+
+var types = func() map[string]Type {
+	m := make(map[string]Type, len(typeNames))
+	for t, name := range typeNames {
+		if name != "" {
+			m[name] = Type(t)
+		}
+	}
+	return m
+}()
 
 // Control reports whether the type carries session state in records without
 // uuid, of which the last one counts.

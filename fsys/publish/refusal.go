@@ -1,0 +1,26 @@
+package publish
+
+// The classes of refusal.
+const (
+	OutputExists   = "output-exists"
+	OutputNotAFile = "output-not-a-file"
+)
+
+// Refusal says that the target may not be written, and what a person can do. It
+// holds no content of a file.
+type Refusal struct {
+	Class   string
+	Path    string
+	Message string
+	Next    string
+}
+
+func (r *Refusal) Error() string { return r.Class + ": " + r.Message }
+
+func exists(path, message string) error {
+	return &Refusal{OutputExists, path, message, "choose another path, or replace the file with --force"}
+}
+
+func notAFile(path string) error {
+	return &Refusal{OutputNotAFile, path, "the output path is a folder, a symbolic link or a special file", "choose another path"}
+}

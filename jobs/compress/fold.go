@@ -1,0 +1,195 @@
+package compress
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/gowebpki/jcs"
+	"github.com/spf13/afero"
+
+	"github.com/precis-dev/precis/engine/step"
+	"github.com/precis-dev/precis/jobs/internal/agents"
+	"github.com/precis-dev/precis/jobs/internal/compose"
+	"github.com/precis-dev/precis/jobs/internal/finding"
+	"github.com/precis-dev/precis/jobs/internal/pairing"
+	"github.com/precis-dev/precis/jobs/internal/partition"
+	"github.com/precis-dev/precis/jobs/internal/sessions"
+	"github.com/precis-dev/precis/jobs/internal/summary"
+	"github.com/precis-dev/precis/jobs/internal/topology"
+	"github.com/precis-dev/precis/jobs/internal/transcript"
+	"github.com/precis-dev/precis/jobs/internal/verify"
+	"github.com/precis-dev/precis/spec"
+)
+
+// fold is one session on its way through the steps. Each part is made when it is
+// first needed, so that a step can run though the ones before it were taken from
+// the record.
+type fold struct {
+	env  step.Env
+	job  *spec.Job
+	item step.Item
+
+	session   *sessions.Session
+	sel       *topology.Selection
+	pairs     pairing.Report
+	handoff   *handoff
+	solution  *solution
+	candidate *compose.Candidate
+	verified  *transcript.Index
+	warnings  []finding.Finding
+}
+
+// open reads the session, once.
+func (f *fold) open(ctx context.Context) error {
+	if f.session != nil {
+		return nil
+	}
+	s, err := sessions.Open(ctx, f.env.FS, f.item.Source, f.env.Progress)
+	if err != nil {
+		return err
+	}
+	f.session = s
+	if want := f.job.Input.Agent; want == "auto" && s.Agent != agents.Claude {
+		return f.refuse("unsupported-agent", "the file is a session of "+s.Agent+"; compress reads those of claude", "name input.agent: claude if it is one all the same")
+	}
+	return s.Damaged()
+}
+
+// mode is the topology's name for the job's chain. Until the client's own
+// resolution is known, agreed is the pointer's.
+func (f *fold) mode() topology.Mode {
+	if f.job.Mode.Chain == "agreed" {
+		return topology.Pointer
+	}
+	return topology.Mode(f.job.Mode.Chain)
+}
+
+// selected resolves the active records, once.
+func (f *fold) selected(ctx context.Context) error {
+	if f.sel != nil {
+		return nil
+	}
+	if err := f.open(ctx); err != nil {
+		return err
+	}
+	x := f.session.Index
+	sel := topology.Select(x, topology.Options{Mode: f.mode(), Leaf: f.job.Mode.Leaf, Extension: f.job.Mode.Extension})
+	if !sel.OK() {
+		return f.broken(string(sel.Status), sel.Findings)
+	}
+	f.sel = sel
+	f.pairs = pairing.Check(x, sel.Active)
+	faults := append(verify.Chain(f.session.Source, sel.Active), f.pairs.Findings...)
+	if finding.HasErrors(faults) {
+		return f.broken("", faults)
+	}
+	return nil
+}
+
+// broken is the refusal for the first error among findings.
+func (f *fold) broken(class string, findings []finding.Finding) error {
+	n := 0
+	var first *finding.Finding
+	for i := range findings {
+		if findings[i].Severity != finding.Error {
+			continue
+		}
+		if n++; first == nil {
+			first = &findings[i]
+		}
+	}
+	if first == nil {
+		return f.refuse(class, "the chain cannot be resolved", "precis inspect shows it")
+	}
+	if class == "" {
+		class = first.Rule
+	}
+	message := first.Message
+	if n > 1 {
+		message = fmt.Sprintf("%s (and %d more; precis validate lists all)", message, n-1)
+	}
+	return &step.Refusal{Class: class, Message: message, Place: step.Place{File: f.item.Source, Line: first.Line, Byte: first.Byte, Path: first.Path}, Next: first.Fix}
+}
+
+func (f *fold) refuse(class, message, next string) error {
+	return &step.Refusal{Class: class, Message: message, Place: step.Place{File: f.item.Source}, Next: next}
+}
+
+// handoff is the optional text a person hands over with the sessions.
+type handoff struct {
+	sha256 string
+	lines  []string
+}
+
+func (f *fold) readHandoff() error {
+	if f.handoff != nil {
+		return nil
+	}
+	f.handoff = &handoff{sha256: "none"}
+	if f.job.Input.Handoff == "" {
+		return nil
+	}
+	path := f.job.Resolve(f.job.Input.Handoff)
+	data, err := afero.ReadFile(f.env.FS, path)
+	if err != nil {
+		return &step.Refusal{Class: "handoff-unreadable", Message: "the handoff file cannot be read", Place: step.Place{File: path}, Err: err}
+	}
+	text := strings.TrimPrefix(string(data), "\ufeff")
+	if strings.TrimSpace(text) == "" {
+		return &step.Refusal{Class: "handoff-empty", Message: "the handoff file says nothing", Place: step.Place{File: path}, Next: "fill it, or remove input.handoff"}
+	}
+	f.handoff.sha256 = hash(data)
+	f.handoff.lines = strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+	return nil
+}
+
+// params is what the fold depends on beside the source: the request.
+func (f *fold) params() map[string]any {
+	if err := f.readHandoff(); err != nil {
+		return map[string]any{"handoff": "unreadable"}
+	}
+	return map[string]any{"request": f.request()}
+}
+
+// request is the digest of everything that decides what is selected and shown.
+func (f *fold) request() string { return Request(f.job, f.handoff.sha256) }
+
+// Request is the request digest of a job whose handoff file has the SHA-256
+// ("none" without one).
+func Request(job *spec.Job, handoffSHA256 string) string {
+	return job.RequestDigest(map[string]string{
+		"engine":  EngineVersion,
+		"pack":    fmt.Sprint(PackVersion),
+		"layout":  summary.Version,
+		"terms":   summary.TermsDigest(),
+		"handoff": handoffSHA256,
+	})
+}
+
+// itemDigest binds the candidate's bytes: request, source and summary.
+func itemDigest(request, source, summary string) string {
+	plain, err := json.Marshal(map[string]string{"request": request, "source": source, "summary": summary})
+	if err != nil {
+		panic("compress: internal error: " + err.Error())
+	}
+	canonical, err := jcs.Transform(plain)
+	if err != nil {
+		panic("compress: internal error: " + err.Error())
+	}
+	return "sha256:" + hash(append([]byte("precis item digest v1\n"), canonical...))
+}
+
+func hash(b []byte) string {
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
+}
+
+// setsAt divides the records at the cut.
+func (f *fold) setsAt(cut int) *partition.Sets {
+	c := f.job.Checkpoints
+	return partition.Split(f.session.Index, f.sel, cut, partition.Policy(c.Policy), c.Max)
+}

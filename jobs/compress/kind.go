@@ -1,0 +1,75 @@
+package compress
+
+import (
+	"context"
+
+	"github.com/precis-dev/precis/engine/step"
+	"github.com/precis-dev/precis/jobs/internal/sessions"
+	"github.com/precis-dev/precis/spec"
+)
+
+// The version domains. A change of one does not imply a change of the others.
+const (
+	EngineVersion = "v10"
+	PackVersion   = 11
+	ReportVersion = 1
+)
+
+// Kind is the job kind.
+type Kind struct{}
+
+// Name is the kind's name in a job file.
+func (Kind) Name() string { return "compress" }
+
+// Items are the sessions of the job, sorted by path.
+func (Kind) Items(_ context.Context, env step.Env, job *spec.Job) ([]step.Item, error) {
+	if err := supported(job); err != nil {
+		return nil, err
+	}
+	if err := acknowledged(env, job); err != nil {
+		return nil, err
+	}
+	return sessions.Find(env.FS, job)
+}
+
+// Steps wires the graph of one session.
+func (Kind) Steps(env step.Env, job *spec.Job, item step.Item) ([]step.Step, error) {
+	f := &fold{env: env, job: job, item: item}
+	return []step.Step{
+		{Name: "read", Version: 1, Params: map[string]any{"agent": job.Input.Agent}, Run: f.readStep},
+		{Name: "select", Version: 1, Needs: []string{"read"}, Params: job.Mode, Run: f.selectStep},
+		{Name: "fold", Version: 1, Needs: []string{"select"}, Params: f.params(), Run: f.foldStep},
+		{Name: "compose", Version: 1, Needs: []string{"fold"}, Run: f.composeStep},
+		{Name: "publish", Version: 1, Needs: []string{"compose"}, Params: job.Publish, Effect: true, Run: f.publishStep},
+		{Name: "report", Version: 1, Needs: []string{"read", "select", "fold", "compose", "publish"}, Run: f.reportStep},
+	}, nil
+}
+
+// supported refuses what a job may say and this version cannot do yet.
+func supported(job *spec.Job) error {
+	line, col := job.Position("mode.chain")
+	place := step.Place{File: job.File, Line: line, Column: col, Path: "mode.chain"}
+	switch {
+	case job.Mode.Chain == "client":
+		return &step.Refusal{Class: "not-available", Message: "mode.chain: client is not available in this version", Place: place, Next: "use agreed, pointer or leaf"}
+	case job.Mode.Summary == "model":
+		place.Line, place.Column = job.Position("mode.summary")
+		place.Path = "mode.summary"
+		return &step.Refusal{Class: "not-available", Message: "mode.summary: model is not available in this version", Place: place, Next: "use deterministic"}
+	}
+	return nil
+}
+
+// acknowledged demands the person's word that the sessions are closed before
+// any of them may be replaced.
+func acknowledged(env step.Env, job *spec.Job) error {
+	if job.Publish.To != "replace" {
+		return nil
+	}
+	line, col := job.Position("publish.to")
+	place := step.Place{File: job.File, Line: line, Column: col, Path: "publish.to"}
+	if !env.SessionClosed {
+		return &step.Refusal{Class: "session-closed-required", Message: "replacing a live session needs your word that no client has it open", Place: place, Next: "close the sessions, then add --session-closed; or publish.to: candidate"}
+	}
+	return &step.Refusal{Class: "not-available", Message: "publish.to: replace is not available in this version", Place: place, Next: "use publish.to: candidate and move the file yourself"}
+}

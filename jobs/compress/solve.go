@@ -1,0 +1,245 @@
+package compress
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/precis-dev/precis/jobs/internal/compose"
+	"github.com/precis-dev/precis/jobs/internal/evidence"
+	"github.com/precis-dev/precis/jobs/internal/finding"
+	"github.com/precis-dev/precis/jobs/internal/partition"
+	"github.com/precis-dev/precis/jobs/internal/summary"
+	"github.com/precis-dev/precis/jobs/internal/verify"
+	"github.com/precis-dev/precis/spec/canon"
+)
+
+// solution is the cut that was found, with what stands in front of it.
+type solution struct {
+	cut       int
+	sets      *partition.Sets
+	summary   string
+	digest    string // of the summary's text
+	item      string // item digest
+	candidate *compose.Candidate
+	tokens    int64 // estimate of the candidate
+	folded    int64 // estimate of what was folded
+}
+
+// solver looks for the longest raw part that meets every gate. What is folded
+// only ever grows, so the summary is built up as the cut moves on.
+type solver struct {
+	f       *fold
+	cuts    *partition.Cuts
+	builder *summary.Builder
+	told    int // active records the builder has seen
+	last    int // the greatest cut the floor of raw records allows
+}
+
+// solve finds the cut.
+func (f *fold) solve(ctx context.Context) (*solution, error) {
+	s := &solver{f: f, cuts: partition.NewCuts(f.session.Index, f.sel)}
+	s.builder = summary.New(f.job.Budgets.SummaryChars)
+	cut, err := s.start()
+	if err != nil {
+		return nil, err
+	}
+	for {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		sol, err := s.at(cut)
+		if err != nil {
+			return nil, err
+		}
+		over := s.overage(sol)
+		if over == nil {
+			return sol, f.sendable(sol)
+		}
+		next := s.beyond(cut, sol, over)
+		if next < 0 {
+			return nil, s.refuse(cut, over)
+		}
+		cut = next
+	}
+}
+
+// sendable refuses to keep a record that a model's server refuses as it is.
+func (f *fold) sendable(sol *solution) error {
+	if faults := verify.Content(f.session.Source, sol.sets.Raw); finding.HasErrors(faults) {
+		return f.broken("", faults)
+	}
+	return nil
+}
+
+// start plans the first cut: the ratio's, unless the floor of raw records or the
+// structure of the session says otherwise.
+func (s *solver) start() (int, error) {
+	b := s.f.job.Budgets
+	p := s.cuts.Plan(partition.Goal{Keep: b.KeepRecords, Bytes: s.room(), Tokens: gateOf(int64(b.Tokens))})
+	if p.Cut < 0 {
+		return 0, s.nothing()
+	}
+	if s.last = p.Last; p.Short {
+		s.warn("fewer-records-kept", fmt.Sprintf("the structure of the session leaves %d records to keep, fewer than budgets.keepRecords: %d", s.cuts.Len()-p.Last, b.KeepRecords))
+	}
+	return p.Cut, nil
+}
+
+// room is how many bytes of the conversation may stay raw: the share the ratio
+// asks for, and never more than the byte gate.
+func (s *solver) room() int64 {
+	b := s.f.job.Budgets
+	room := int64(b.Ratio * float64(s.cuts.Bytes(0)))
+	if b.Bytes > 0 {
+		room = min(room, b.Bytes)
+	}
+	return room
+}
+
+// gateOf turns the spec's "0 is none" into the solver's "negative is none".
+func gateOf(limit int64) int64 {
+	if limit == 0 {
+		return -1
+	}
+	return limit
+}
+
+// nothing is the refusal of a session with nothing to fold.
+func (s *solver) nothing() error {
+	n, keep := s.cuts.Len(), s.f.job.Budgets.KeepRecords
+	if s.cuts.Next(s.cuts.Forced) < 0 && s.cuts.Forced > 1 {
+		return s.f.refuse("nothing-after-prior-compact", "no record follows the last compact pair or session change that could be kept", "work on in the session before compressing it again")
+	}
+	next := fmt.Sprintf("lower budgets.keepRecords below %d to fold something", n)
+	if best := s.cuts.Next(s.cuts.Forced); best > 0 {
+		next = fmt.Sprintf("--set budgets.keepRecords=%d folds the least there is to fold", n-best)
+	}
+	return s.f.refuse("nothing-to-summarize", fmt.Sprintf("the conversation has %d records and %d are to be kept, so nothing is old enough to fold", n, keep), next)
+}
+
+// at folds everything before the cut.
+func (s *solver) at(cut int) (*solution, error) {
+	if err := s.tell(cut); err != nil {
+		return nil, err
+	}
+	f := s.f
+	sets := f.setsAt(cut)
+	facts := f.facts(sets, s.cuts.Tokens(0)-s.cuts.Tokens(cut))
+	sol := &solution{cut: cut, sets: sets, folded: s.cuts.Tokens(0) - s.cuts.Tokens(cut)}
+	sol.summary = s.builder.Text(facts)
+	sol.digest = hash([]byte(sol.summary))
+	sol.item = itemDigest(f.request(), f.session.SHA256(), sol.digest)
+	c, err := compose.Compose(compose.Input{
+		Source: f.session.Source, Selection: f.sel, Sets: sets, Item: sol.item, Summary: sol.summary,
+		Fold: f.describe(sol, s.cuts.Tokens(cut)),
+	})
+	if err != nil {
+		return nil, err
+	}
+	sol.candidate = c
+	sol.tokens = c.PairTokens + s.cuts.Tokens(cut)
+	return sol, nil
+}
+
+// tell gives the builder the records up to the cut.
+func (s *solver) tell(cut int) error {
+	src := s.f.session.Source
+	for ; s.told < cut; s.told++ {
+		r := s.f.sel.Active[s.told]
+		if !evidence.Says(src.Index, r) {
+			continue
+		}
+		line, err := src.Record(r)
+		if err != nil {
+			return err
+		}
+		for _, e := range evidence.Entries(src.Index, r, line) {
+			s.builder.Add(e)
+		}
+	}
+	return nil
+}
+
+// gate is a hard limit that a candidate broke.
+type gate struct {
+	name         string
+	limit, value int64
+}
+
+func (s *solver) overage(sol *solution) *gate {
+	b := s.f.job.Budgets
+	if b.Tokens > 0 && sol.tokens > int64(b.Tokens) {
+		return &gate{"tokens", int64(b.Tokens), sol.tokens}
+	}
+	if b.Bytes > 0 && sol.candidate.Size() > b.Bytes {
+		return &gate{"bytes", b.Bytes, sol.candidate.Size()}
+	}
+	return nil
+}
+
+// beyond is the next cut worth trying: a summary of more does not get shorter,
+// so at least the overage must leave the raw part. It is -1 beyond the floor.
+func (s *solver) beyond(cut int, sol *solution, g *gate) int {
+	over := g.value - g.limit
+	target := s.cuts.Len()
+	if g.name == "tokens" {
+		target = s.cuts.Within(max(0, s.cuts.Tokens(cut)-over), -1)
+	} else {
+		target = s.cuts.Within(-1, max(0, s.cuts.Bytes(cut)-over))
+	}
+	next := s.cuts.Next(max(target, cut+1))
+	if next > s.last {
+		return -1
+	}
+	return next
+}
+
+// refuse says which gate fails, by how much, and what would let it pass.
+func (s *solver) refuse(cut int, g *gate) error {
+	b := s.f.job.Budgets
+	kept := s.cuts.Len() - cut
+	message := fmt.Sprintf("with the newest %d records kept the candidate has %d %s, %d more than budgets.%s: %d allows", kept, g.value, g.name, g.value-g.limit, g.name, g.limit)
+	next := fmt.Sprintf("raise budgets.%s to %d", g.name, g.value)
+	if g.name == "tokens" && b.KeepRecords > 0 {
+		room := max(0, g.limit-(g.value-s.cuts.Tokens(cut)))
+		if fits := s.cuts.Next(s.cuts.Within(room, -1)); fits > s.last {
+			next = fmt.Sprintf("lower budgets.keepRecords to %d, or %s", s.cuts.Len()-fits, next)
+		}
+	}
+	return s.f.refuse("gate-"+g.name, message, next)
+}
+
+func (s *solver) warn(rule, message string) {
+	s.f.warnings = append(s.f.warnings, finding.Finding{Rule: rule, Severity: finding.Warning, Message: message})
+}
+
+// facts is what the summary's head says about the session.
+func (f *fold) facts(sets *partition.Sets, tokens int64) summary.Facts {
+	facts := summary.Facts{
+		Title: f.title(sets), SourcePrefix: f.session.SHA256()[:16],
+		Records: len(sets.Summary), Tokens: int(tokens), Handoff: f.handoff.lines,
+	}
+	facts.Cwd, facts.Branch, facts.Model = f.place(sets)
+	return facts
+}
+
+// describe is what the boundary records about the fold.
+func (f *fold) describe(sol *solution, kept int64) compose.Fold {
+	return compose.Fold{
+		Engine: EngineVersion, Request: f.request(), SourceSHA256: f.session.SHA256(), SummarySHA256: sol.digest,
+		SummaryMode: f.job.Mode.Summary, SourceRecords: len(f.session.Records),
+		FoldedTokens: sol.folded, KeptTokens: kept,
+		FoldedDigest:       lineSet(sol.sets.Summary),
+		BranchDigest:       lineSet(sol.sets.ExcludedBranch),
+		UnattributedDigest: lineSet(sol.sets.ExcludedUnattributed),
+	}
+}
+
+// lineSet is the format's content-free digest of a set of records.
+func lineSet(records []int) string {
+	n := make([]int, len(records))
+	for i, r := range records {
+		n[i] = r + 1
+	}
+	return canon.LineSet(n)
+}

@@ -1,0 +1,193 @@
+package inspect
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/spf13/afero"
+
+	"github.com/precis-dev/precis/jobs/internal/finding"
+	"github.com/precis-dev/precis/jobs/internal/pairing"
+	"github.com/precis-dev/precis/jobs/internal/partition"
+	"github.com/precis-dev/precis/jobs/internal/sessions"
+	"github.com/precis-dev/precis/jobs/internal/topology"
+	"github.com/precis-dev/precis/jobs/internal/transcript"
+	"github.com/precis-dev/precis/jobs/internal/verify"
+)
+
+// Options choose what is told.
+type Options struct {
+	Leaf  string // resolve the chain from this record instead of the pointer
+	UUIDs bool   // list the active records
+}
+
+// The budgets whose partition is shown: a job's defaults.
+const (
+	defaultKeep  = 120
+	defaultRatio = 0.30
+	defaultSide  = 80
+)
+
+// inspector carries one inspection.
+type inspector struct {
+	x   *transcript.Index
+	src *transcript.Source
+	sel *topology.Selection
+	r   *Report
+}
+
+// Inspect reads a session file. The error is a refusal or the filesystem's;
+// trouble in the file is in the report.
+func Inspect(ctx context.Context, f afero.Fs, path string, o Options, progress func(done, total int64)) (*Report, error) {
+	s, err := sessions.Open(ctx, f, path, progress)
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	x := s.Index
+	i := &inspector{x: x, src: s.Source, r: &Report{
+		File: path, Bytes: x.Size, SHA256: s.SHA256(), Agent: s.Agent, Versions: x.Versions, Records: len(x.Records),
+		Lines:  Lines{x.Lines, x.Blank, x.LongestLine, x.BOM, x.CRLF},
+		Causes: x.Causes,
+	}}
+	if i.r.Versions == nil {
+		i.r.Versions = []string{}
+	}
+	i.chain(o)
+	i.branches()
+	i.partition()
+	i.types()
+	i.usage()
+	i.secrets()
+	return i.r, nil
+}
+
+func (i *inspector) chain(o Options) {
+	opts := topology.Options{Mode: topology.Pointer}
+	if o.Leaf != "" {
+		opts = topology.Options{Mode: topology.Leaf, Leaf: o.Leaf}
+	}
+	x, sel := i.x, topology.Select(i.x, opts)
+	i.sel = sel
+	c := Chain{
+		Mode: string(sel.Mode), Status: string(sel.Status), Length: len(sel.Active), Recovered: sel.Recovered,
+		Sessions: len(sel.Lineage.Runs), Synthetic: []string{}, Lost: []Lost{},
+	}
+	if sel.Leaf >= 0 {
+		c.Leaf, c.LeafLine = x.Name(x.Records[sel.Leaf].UUID), int(x.Records[sel.Leaf].Line)
+	}
+	if !sel.OK() {
+		c.Reached = sel.Reached
+	}
+	if o.UUIDs {
+		c.UUIDs = []string{}
+		for _, r := range sel.Active {
+			c.UUIDs = append(c.UUIDs, x.Name(x.Records[r].UUID))
+		}
+	}
+	i.r.Chain = c
+	i.pointers()
+	pairs := pairing.Check(x, sel.Active)
+	i.r.Tools = Tools{Uses: pairs.Uses, Results: pairs.Results, Partial: pairs.Partial, Names: i.toolNames()}
+	i.r.Findings = verify.Session(i.src)
+	if i.r.Findings == nil {
+		i.r.Findings = []finding.Finding{}
+	}
+}
+
+func (i *inspector) pointers() {
+	p := Pointers{After: len(i.sel.Later)}
+	for r := range i.x.Records {
+		if i.x.Records[r].Type == transcript.LastPrompt {
+			p.Count++
+			p.Line = int(i.x.Records[r].Line)
+		}
+	}
+	i.r.Pointers = p
+}
+
+func (i *inspector) toolNames() []Name {
+	calls := map[string]int{}
+	for _, r := range i.sel.Active {
+		for _, t := range i.x.ToolsOf(r) {
+			if t.Kind == transcript.Use {
+				calls[i.x.Name(t.Name)]++
+			}
+		}
+	}
+	names := []Name{}
+	for _, n := range slices.Sorted(maps.Keys(calls)) {
+		names = append(names, Name{n, calls[n]})
+	}
+	slices.SortStableFunc(names, func(a, b Name) int { return b.Calls - a.Calls })
+	return names
+}
+
+// partition shows the six sets that a job with default budgets would make.
+func (i *inspector) partition() {
+	cut := 0
+	if i.sel.OK() {
+		cuts := partition.NewCuts(i.x, i.sel)
+		room := int64(defaultRatio * float64(cuts.Bytes(0)))
+		cut = max(0, cuts.Plan(partition.Goal{Keep: defaultKeep, Bytes: room, Tokens: -1}).Cut)
+	}
+	s := partition.Split(i.x, i.sel, cut, partition.ActiveCorrelated, defaultSide)
+	i.r.Partition = Partition{len(s.Summary), len(s.Raw), len(s.Side), len(s.Control), len(s.ExcludedBranch), len(s.ExcludedUnattributed)}
+}
+
+func (i *inspector) types() {
+	by := map[string]*Type{}
+	for r := range i.x.Records {
+		rec := &i.x.Records[r]
+		name := i.x.TypeName(r)
+		t := by[name]
+		if t == nil {
+			t = &Type{Type: name}
+			by[name] = t
+		}
+		t.Records++
+		t.Bytes += int64(rec.Len) + 1
+		t.Tokens += i.tokens(r)
+	}
+	i.r.Types = []Type{}
+	for _, name := range slices.Sorted(maps.Keys(by)) {
+		i.r.Types = append(i.r.Types, *by[name])
+	}
+	slices.SortStableFunc(i.r.Types, func(a, b Type) int { return cmp.Compare(b.Bytes, a.Bytes) })
+	for _, r := range i.sel.Active {
+		i.r.Tokens += i.tokens(r)
+	}
+	if n := i.x.Causes.DoubleOutput; n > 0 {
+		i.r.Double = &DoubleOutput{n, i.x.Causes.DoubleLine}
+	}
+}
+
+// tokens is a record's estimate; an error row of the client costs nothing, it is
+// not sent.
+func (i *inspector) tokens(r int) int64 {
+	rec := &i.x.Records[r]
+	if rec.Has(transcript.Synthetic | transcript.APIErrorMark) {
+		return 0
+	}
+	return int64(rec.Tokens)
+}
+
+// usage adds up what the service reported, once a message.
+func (i *inspector) usage() {
+	last := map[transcript.Sym]int32{}
+	for r := range i.x.Records {
+		rec := &i.x.Records[r]
+		if rec.Has(transcript.Synthetic | transcript.APIErrorMark) {
+			i.r.Errors++
+		}
+		if rec.Type == transcript.Assistant && rec.Message != 0 {
+			last[rec.Message] = rec.OutputToks
+		}
+	}
+	i.r.Usage.Messages = len(last)
+	for _, n := range last {
+		i.r.Usage.OutputTokens += int64(n)
+	}
+}

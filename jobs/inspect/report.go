@@ -1,0 +1,133 @@
+package inspect
+
+import (
+	"github.com/precis-dev/precis/jobs/internal/finding"
+	"github.com/precis-dev/precis/jobs/internal/transcript"
+)
+
+// Report is what was found. Fields are added, never changed.
+type Report struct {
+	File     string   `json:"file"`
+	Bytes    int64    `json:"bytes"`
+	SHA256   string   `json:"sha256"`
+	Agent    string   `json:"agent"`
+	Versions []string `json:"versions"`
+	Records  int      `json:"records"`
+	Lines    Lines    `json:"lines"`
+	Chain    Chain    `json:"chain"`
+	Branches []Branch `json:"branches"`
+	Pointers Pointers `json:"pointers"`
+	// Partition is how a compression with default budgets would divide the
+	// records.
+	Partition Partition `json:"partition"`
+	// Tokens is the estimate of the active chain; rows the client made itself
+	// count nothing.
+	Tokens   int64             `json:"tokens"`
+	Types    []Type            `json:"types"`
+	Causes   transcript.Causes `json:"causes"`
+	Double   *DoubleOutput     `json:"doubleOutput,omitempty"`
+	Tools    Tools             `json:"tools"`
+	Usage    Usage             `json:"usage"`
+	Errors   int               `json:"syntheticErrors"`
+	Secrets  []Secret          `json:"secrets"`
+	Findings []finding.Finding `json:"findings"`
+}
+
+// Lines describes the file's framing.
+type Lines struct {
+	Count   int  `json:"count"`
+	Blank   int  `json:"blank"`
+	Longest int  `json:"longest"` // bytes
+	BOM     bool `json:"bom"`
+	CRLF    bool `json:"crlf"`
+}
+
+// Chain are the active records.
+type Chain struct {
+	Mode      string   `json:"mode"`
+	Status    string   `json:"status"`
+	Leaf      string   `json:"leaf"`
+	LeafLine  int      `json:"leafLine,omitempty"`
+	Length    int      `json:"length"`
+	Recovered int      `json:"recovered"` // of parallel calls, beside the plain walk
+	Sessions  int      `json:"sessions"`
+	Reached   int      `json:"reached,omitempty"` // of a broken chain
+	UUIDs     []string `json:"uuids,omitempty"`
+	Synthetic []string `json:"synthetic"`
+	Lost      []Lost   `json:"lost"`
+}
+
+// Lost is a group of records that a resume would not bring back.
+type Lost struct {
+	Lines   string `json:"lines"`
+	Records int    `json:"records"`
+	Reason  string `json:"reason"`
+}
+
+// Branch is an inactive tip and the records that only it leads to.
+type Branch struct {
+	Leaf    string `json:"leaf"`
+	Line    int    `json:"line"`
+	Fork    int    `json:"forkLine"` // line of the record it hangs from, 0 for a root of its own
+	Records int    `json:"records"`
+	Kind    string `json:"kind"` // branch | sidechain
+}
+
+// Pointers are the last-prompt records.
+type Pointers struct {
+	Count int `json:"count"`
+	Line  int `json:"line,omitempty"` // of the last one
+	After int `json:"after"`          // messages that go on from it
+}
+
+// Partition are the sizes of the six sets.
+type Partition struct {
+	Summary              int `json:"summary"`
+	Raw                  int `json:"raw"`
+	Side                 int `json:"side"`
+	Control              int `json:"control"`
+	ExcludedBranch       int `json:"excludedBranch"`
+	ExcludedUnattributed int `json:"excludedUnattributed"`
+}
+
+// Type is the share of one record type.
+type Type struct {
+	Type    string `json:"type"`
+	Records int    `json:"records"`
+	Bytes   int64  `json:"bytes"`
+	Tokens  int64  `json:"tokens"`
+}
+
+// DoubleOutput is tool output that stands twice in its record.
+type DoubleOutput struct {
+	Bytes int64 `json:"bytes"`
+	Line  int   `json:"line"` // of the largest
+}
+
+// Tools counts tool calls of the active chain.
+type Tools struct {
+	Uses    int    `json:"uses"`
+	Results int    `json:"results"`
+	Partial int    `json:"partial"`
+	Names   []Name `json:"names"`
+}
+
+// Name is how often a tool was called.
+type Name struct {
+	Name  string `json:"name"`
+	Calls int    `json:"calls"`
+}
+
+// Usage is what the service reported. A message's fragments repeat its usage, so
+// that of the last one counts, once.
+type Usage struct {
+	Messages     int   `json:"messages"`
+	OutputTokens int64 `json:"outputTokens"`
+}
+
+// Secret counts likely credentials of one kind; values are never told.
+type Secret struct {
+	Kind  string `json:"kind"`
+	Count int    `json:"count"`
+	Lines []int  `json:"lines"` // the first ones
+}

@@ -1,0 +1,246 @@
+package compose
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/google/uuid"
+
+	"github.com/precis-dev/precis/jobs/internal/jsonspan"
+	"github.com/precis-dev/precis/jobs/internal/partition"
+	"github.com/precis-dev/precis/jobs/internal/patch"
+	"github.com/precis-dev/precis/jobs/internal/topology"
+	"github.com/precis-dev/precis/jobs/internal/transcript"
+)
+
+// Input is all that a candidate is a function of.
+type Input struct {
+	Source    *transcript.Source
+	Selection *topology.Selection
+	Sets      *partition.Sets
+	// Item is the digest the ids are derived from: request, source and summary.
+	Item string
+	// Summary is the text that replaces the folded records.
+	Summary string
+	// Fold describes the fold for people and later runs; it goes into
+	// compactMetadata.precis.
+	Fold Fold
+}
+
+// Fold is what the boundary says about how it came to be.
+type Fold struct {
+	Engine, Request, SourceSHA256, SummarySHA256, SummaryMode string
+	SourceRecords                                             int
+	FoldedTokens, KeptTokens                                  int64
+	FoldedDigest, BranchDigest, UnattributedDigest            string
+}
+
+// namespace is the UUID namespace of the ids in a candidate.
+var namespace = uuid.MustParse("6f1d3c52-8f0e-5a7b-9c41-2b7d1e0f4a63")
+
+// composer carries one composition.
+type composer struct {
+	Input
+	c       *Candidate
+	common  []member
+	session string
+}
+
+// Compose builds the candidate. It reads the raw records, and writes nothing.
+func Compose(in Input) (*Candidate, error) {
+	c := &composer{Input: in, c: &Candidate{source: in.Source.At}}
+	c.c.Boundary, c.c.Summary = c.id("boundary"), c.id("summary")
+	for _, stage := range []func() error{c.survey, c.control, c.side, c.pair, c.raw, c.pointer} {
+		if err := stage(); err != nil {
+			return nil, err
+		}
+	}
+	return c.c, nil
+}
+
+func (c *composer) id(role string) string {
+	return uuid.NewSHA1(namespace, []byte(c.Item+"/"+role)).String()
+}
+
+// control writes the last control record of each type.
+func (c *composer) control() error {
+	for _, r := range c.Sets.Projected(c.Source.Index) {
+		c.copy(r)
+	}
+	return nil
+}
+
+func (c *composer) side() error {
+	for _, r := range c.Sets.Side {
+		c.copy(r)
+	}
+	return nil
+}
+
+func (c *composer) copy(r int) {
+	rec := &c.Source.Records[r]
+	c.c.span(rec.Off, int(rec.Len))
+}
+
+// pair writes the boundary and the summary below it.
+func (c *composer) pair() error {
+	time, err := c.pairTime()
+	if err != nil {
+		return err
+	}
+	var b object
+	b.null("parentUuid").bool("isSidechain", false).text("type", "system").text("subtype", "compact_boundary")
+	b.text("uuid", c.c.Boundary)
+	c.stamp(&b, time)
+	b.text("level", "info").bool("isMeta", true).text("content", "Older part folded by precis")
+	b.raw("compactMetadata", c.metadata())
+	boundary := b.end()
+	c.c.line(boundary)
+
+	var s object
+	s.text("parentUuid", c.c.Boundary).bool("isSidechain", false).text("promptId", c.id("prompt")).text("type", "user")
+	var m object
+	s.raw("message", m.text("role", "user").text("content", c.Summary).end())
+	s.bool("isCompactSummary", true).bool("isVisibleInTranscriptOnly", true).text("uuid", c.c.Summary)
+	c.stamp(&s, time)
+	summary := s.end()
+	c.c.line(summary)
+	return c.estimate(boundary, summary)
+}
+
+// estimate counts what the pair costs.
+func (c *composer) estimate(lines ...[]byte) error {
+	x, err := transcript.Read(bytes.NewReader(bytes.Join(lines, []byte{'\n'})), func(int64) error { return nil })
+	if err != nil {
+		return err
+	}
+	for i := range x.Records {
+		c.c.PairTokens += int64(x.Records[i].Tokens)
+	}
+	return nil
+}
+
+// stamp adds the time and the fields that the raw records agree on.
+func (c *composer) stamp(o *object, time string) {
+	if time != "" {
+		o.text("timestamp", time)
+	}
+	for _, m := range c.common {
+		o.raw(m.key, m.value)
+	}
+}
+
+// pairTime is the time of the last folded record that has one, so that times
+// rise through the new file.
+func (c *composer) pairTime() (string, error) {
+	for i := len(c.Sets.Summary) - 1; i >= 0; i-- {
+		if t, err := c.Source.Time(c.Sets.Summary[i]); t != "" || err != nil {
+			return t, err
+		}
+	}
+	if len(c.Sets.Raw) == 0 {
+		return "", nil
+	}
+	return c.Source.Time(c.Sets.Raw[0])
+}
+
+// raw copies the kept records; the first one is hung below the summary.
+func (c *composer) raw() error {
+	relink := c.relinks()
+	for _, r := range c.Sets.Raw {
+		parent, changed := relink[r]
+		c.c.Kept = append(c.c.Kept, Kept{Record: r, Off: c.c.size, Changed: changed})
+		if !changed {
+			c.copy(r)
+			continue
+		}
+		line, err := c.Source.Record(r)
+		if err != nil {
+			return err
+		}
+		if line, err = setParent(line, &c.Source.Records[r], parent); err != nil {
+			return fmt.Errorf("hang record L%d below the summary: %w", r+1, err)
+		}
+		c.c.line(line)
+	}
+	return nil
+}
+
+// setParent changes the one value by its span.
+func setParent(line []byte, rec *transcript.Record, parent string) ([]byte, error) {
+	value := jsonspan.Quote(nil, parent)
+	if parent == "" {
+		value = []byte("null")
+	}
+	if rec.Has(transcript.DuplicateKey) || rec.ParentLen == 0 {
+		return patch.Set(line, "parentUuid", value)
+	}
+	out := append([]byte(nil), line[:rec.ParentOff]...)
+	out = append(out, value...)
+	return append(out, line[rec.ParentOff+rec.ParentLen:]...), nil
+}
+
+// relinks are the records whose parent changes, with the new one: the first raw
+// record, and in a physical tail every record whose parent did not stay.
+func (c *composer) relinks() map[int]string {
+	x := c.Source.Index
+	if c.Selection.Mode != topology.PhysicalTail {
+		return map[int]string{c.Sets.Raw[0]: c.c.Summary}
+	}
+	out := map[int]string{}
+	stays := map[transcript.Sym]bool{}
+	for _, r := range c.Sets.Raw {
+		stays[x.Records[r].UUID] = true
+	}
+	last, session := c.c.Summary, transcript.Sym(0)
+	for _, r := range c.Sets.Raw {
+		rec := &x.Records[r]
+		if rec.UUID == 0 {
+			continue
+		}
+		if rec.Parent != 0 && !stays[rec.Parent] {
+			if out[r] = last; session != 0 && rec.Session != 0 && rec.Session != session {
+				out[r] = ""
+			}
+		}
+		last, session = x.Name(rec.UUID), rec.Session
+	}
+	return out
+}
+
+// pointer projects the authoritative pointer onto the new leaf.
+func (c *composer) pointer() error {
+	c.c.Leaf = c.Source.Name(c.Source.Records[c.Selection.Leaf].UUID)
+	line := []byte(`{"type":"last-prompt"}`)
+	if c.Selection.Pointer >= 0 {
+		var err error
+		if line, err = c.Source.Record(c.Selection.Pointer); err != nil {
+			return err
+		}
+	}
+	line, err := project(line, c.c.Leaf, c.session, c.Selection.Pointer < 0)
+	if err != nil {
+		return fmt.Errorf("project the pointer: %w", err)
+	}
+	c.c.line(line)
+	return nil
+}
+
+// project sets what the pointer names. An explicit mark goes: it would make the
+// client cut what comes after.
+func project(line []byte, leaf, session string, fresh bool) ([]byte, error) {
+	line, err := patch.Set(line, "leafUuid", jsonspan.Quote(nil, leaf))
+	if err != nil {
+		return nil, err
+	}
+	v, err := jsonspan.Parse(line)
+	if err != nil {
+		return nil, err
+	}
+	if session != "" && (fresh || v.Get("sessionId").Kind != jsonspan.Invalid) {
+		if line, err = patch.Set(line, "sessionId", jsonspan.Quote(nil, session)); err != nil {
+			return nil, err
+		}
+	}
+	return patch.Remove(line, "explicit")
+}

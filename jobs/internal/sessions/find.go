@@ -1,0 +1,103 @@
+// Package sessions finds and opens the session files of a job.
+package sessions
+
+import (
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
+	"github.com/spf13/afero"
+
+	"github.com/precis-dev/precis/engine/step"
+	"github.com/precis-dev/precis/spec"
+)
+
+// Find resolves the job's input to files, sorted by path, each once. A path
+// without wildcards must exist.
+func Find(f afero.Fs, job *spec.Job) ([]step.Item, error) {
+	paths := map[string]bool{}
+	for _, pattern := range job.Input.Sessions {
+		found, err := glob(f, job.Resolve(pattern))
+		if err != nil {
+			return nil, err
+		}
+		for _, p := range found {
+			paths[p] = true
+		}
+	}
+	for _, pattern := range job.Input.Exclude {
+		for p := range paths {
+			if match, _ := doublestar.PathMatch(job.Resolve(pattern), p); match {
+				delete(paths, p)
+			}
+		}
+	}
+	return items(paths)
+}
+
+// items names the files after their stems; two files of one stem get their
+// folder's name in front.
+func items(paths map[string]bool) ([]step.Item, error) {
+	var out []step.Item
+	seen := map[string]string{}
+	sorted := make([]string, 0, len(paths))
+	for p := range paths {
+		sorted = append(sorted, p)
+	}
+	slices.Sort(sorted)
+	for _, p := range sorted {
+		id := Stem(p)
+		if other, taken := seen[strings.ToLower(id)]; taken {
+			return nil, &step.Refusal{
+				Class:   "session-names-collide",
+				Message: fmt.Sprintf("%s and %s have one name, so their outputs would be one file", other, p),
+				Next:    "run them as two jobs with different publish.path, or exclude one",
+			}
+		}
+		seen[strings.ToLower(id)] = p
+		out = append(out, step.Item{ID: id, Source: p, Label: p})
+	}
+	return out, nil
+}
+
+// Stem is a session's name: its file name without the extension.
+func Stem(p string) string {
+	base := filepath.Base(p)
+	return strings.TrimSuffix(base, filepath.Ext(base))
+}
+
+// glob lists the files of one pattern. Folders are passed over; what is neither
+// file nor folder is left for the opening to refuse.
+func glob(f afero.Fs, pattern string) ([]string, error) {
+	if !hasMeta(pattern) {
+		if _, err := f.Stat(pattern); err != nil {
+			return nil, &step.Refusal{Class: "no-such-session", Message: "the session file cannot be found", Place: step.Place{File: pattern}, Next: "correct input.sessions; paths are relative to the job file", Err: cause(err)}
+		}
+		return []string{filepath.Clean(pattern)}, nil
+	}
+	base, rest := doublestar.SplitPattern(filepath.ToSlash(pattern))
+	base = filepath.FromSlash(base)
+	names, err := doublestar.Glob(afero.NewIOFS(afero.NewBasePathFs(f, base)), rest, doublestar.WithFilesOnly(), doublestar.WithFailOnIOErrors())
+	if err != nil && !isNotExist(err) {
+		return nil, &step.Refusal{Class: "unreadable-folder", Message: "a folder of input.sessions cannot be read", Place: step.Place{File: base}, Err: cause(err)}
+	}
+	for i, n := range names {
+		names[i] = filepath.Join(base, filepath.FromSlash(n))
+	}
+	return names, nil
+}
+
+func hasMeta(pattern string) bool { return strings.ContainsAny(pattern, `*?[{`) }
+
+func isNotExist(err error) bool { return strings.Contains(err.Error(), fs.ErrNotExist.Error()) }
+
+// cause is the innermost reason, without the path that is in the place already.
+func cause(err error) error {
+	if e, ok := err.(*fs.PathError); ok {
+		return e.Err
+	}
+	return err
+}

@@ -1,0 +1,203 @@
+package verify
+
+import (
+	"fmt"
+
+	"github.com/precis-dev/precis/jobs/internal/finding"
+	"github.com/precis-dev/precis/jobs/internal/jsonspan"
+	"github.com/precis-dev/precis/jobs/internal/pairing"
+	"github.com/precis-dev/precis/jobs/internal/topology"
+	"github.com/precis-dev/precis/jobs/internal/transcript"
+)
+
+// Session checks a file by the session profile.
+func Session(src *transcript.Source) []finding.Finding {
+	x := src.Index
+	c := &checker{src: src, x: x}
+	c.damage()
+	c.records()
+	sel := topology.Select(x, topology.Options{Mode: topology.Pointer})
+	c.topology(sel)
+	if sel.OK() {
+		c.findings = append(c.findings, pairing.Check(x, sel.Active).Findings...)
+	}
+	c.pairs(func(int) bool { return true })
+	c.notes(sel)
+	finding.Sort(c.findings)
+	return c.findings
+}
+
+// checker collects findings.
+type checker struct {
+	src      *transcript.Source
+	x        *transcript.Index
+	findings []finding.Finding
+}
+
+func (c *checker) add(r int, rule string, sev finding.Severity, message, fix string) *finding.Finding {
+	f := finding.Finding{Rule: rule, Severity: sev, Message: message, Fix: fix}
+	if r >= 0 {
+		rec := &c.x.Records[r]
+		f.Line, f.Byte, f.ID = int(rec.Line), rec.Off, c.x.Name(rec.UUID)
+	}
+	c.findings = append(c.findings, f)
+	return &c.findings[len(c.findings)-1]
+}
+
+// Damage turns the damaged lines of a file into findings.
+func Damage(x *transcript.Index) []finding.Finding {
+	var out []finding.Finding
+	for _, d := range x.Damage {
+		message := d.Reason
+		switch d.Kind {
+		case transcript.Glued:
+			message = fmt.Sprintf("two records on one line; the second starts at column %d", d.At+1)
+		case transcript.NulBlock:
+			message = fmt.Sprintf("NUL bytes in a line of %d bytes", d.Len)
+		case transcript.Split:
+			message = fmt.Sprintf("lines %d to %d are one record with unescaped line breaks", d.Line, d.LastLine)
+		case transcript.Torn:
+			message = "the last line ends within a record: a write was cut off"
+		}
+		out = append(out, finding.Finding{Rule: string(d.Kind), Severity: finding.Error, Line: d.Line, Byte: d.Off + int64(d.At), Message: message, Fix: "precis repair proposes a patch"})
+	}
+	return out
+}
+
+func (c *checker) damage() { c.findings = append(c.findings, Damage(c.x)...) }
+
+// Content checks what the given records hold, each by itself.
+func Content(src *transcript.Source, records []int) []finding.Finding {
+	c := &checker{src: src, x: src.Index}
+	for _, r := range records {
+		c.content(r)
+	}
+	return c.findings
+}
+
+func (c *checker) content(r int) {
+	rec := &c.x.Records[r]
+	if rec.Has(transcript.LoneSurrogate) {
+		c.surrogate(r)
+	}
+	if rec.Has(transcript.BadUTF8) {
+		c.add(r, "invalid-utf8", finding.Error, "the record holds bytes that are no UTF-8", "precis repair proposes a patch")
+	}
+}
+
+// Chain checks the compact pairs among the active records, which a fold must not
+// hide.
+func Chain(src *transcript.Source, active []int) []finding.Finding {
+	c := &checker{src: src, x: src.Index}
+	on := make(map[int]bool, len(active))
+	for _, r := range active {
+		on[r] = true
+	}
+	c.pairs(func(r int) bool { return on[r] })
+	return c.findings
+}
+
+// records checks each record by itself and its parent link.
+func (c *checker) records() {
+	for r := range c.x.Records {
+		rec := &c.x.Records[r]
+		c.content(r)
+		if rec.Has(transcript.DuplicateKey) {
+			c.add(r, "duplicate-key", finding.Warning, "an identity key occurs twice; clients take the last one", "")
+		}
+		if rec.BadParent != transcript.ParentFine {
+			c.add(r, "malformed-parent", finding.Error, "parentUuid is a "+rec.BadParent.String(), "precis repair sets it")
+		} else if rec.Parent != 0 && c.x.Parent(r) < 0 {
+			c.add(r, "missing-parent", finding.Error, fmt.Sprintf("the parent %s is not in the file", c.x.Name(rec.Parent)), "precis repair shows the record it should hang below")
+		}
+	}
+}
+
+// surrogate reports the first half of a pair that stands alone.
+func (c *checker) surrogate(r int) {
+	rec := &c.x.Records[r]
+	f := c.add(r, "lone-surrogate", finding.Error, "an escape is half of a surrogate pair; the model's server refuses every further prompt", "precis repair replaces six bytes")
+	line, err := c.src.Record(r)
+	if err != nil || rec.Surrogate()+6 > len(line) {
+		return
+	}
+	f.Byte += int64(rec.Surrogate())
+	f.Path = jsonspan.Value{Kind: jsonspan.Object, Raw: line}.PathAt(rec.Surrogate())
+	f.Message = fmt.Sprintf("the escape %s is half of a surrogate pair; the model's server refuses every further prompt", line[rec.Surrogate():rec.Surrogate()+6])
+}
+
+// resumable are the statuses of a healthy file whose pointer is of an older
+// client or not there yet.
+var resumable = map[topology.Status]bool{topology.Absent: true, topology.MalformedLeaf: true}
+
+// topology reports what keeps the chain from being selected.
+func (c *checker) topology(sel *topology.Selection) {
+	for _, f := range sel.Findings {
+		if resumable[sel.Status] {
+			f.Severity = finding.Warning
+		}
+		if f.Rule == string(topology.Dangling) && c.reported(f.Line) {
+			continue
+		}
+		c.findings = append(c.findings, f)
+	}
+	if n := len(sel.Later); n > 0 {
+		c.add(sel.Later[0], "records-after-pointer", finding.Warning, fmt.Sprintf("%d messages follow the last pointer and go on from it", n), "")
+	}
+}
+
+// reported tells that a missing parent was found at the line already.
+func (c *checker) reported(line int) bool {
+	for _, f := range c.findings {
+		if f.Rule == "missing-parent" && f.Line == line {
+			return true
+		}
+	}
+	return false
+}
+
+// pairs checks the compact pairs among the records that count.
+func (c *checker) pairs(counts func(int) bool) {
+	summaries := map[int]int{} // boundary record -> summaries below it
+	for r := range c.x.Records {
+		if c.x.Records[r].Has(transcript.CompactMark) && counts(r) {
+			if p := c.x.Parent(r); p >= 0 {
+				summaries[p]++
+			}
+		}
+	}
+	for r := range c.x.Records {
+		if !c.x.Boundary(r) || !counts(r) {
+			continue
+		}
+		if !c.x.Records[r].Has(transcript.MetadataMap) {
+			c.add(r, "boundary-metadata-missing", finding.Error, "a compaction boundary without compactMetadata; the client fails at every later compaction", "precis repair adds a minimal object")
+		}
+		if n := summaries[r]; n > 1 {
+			c.add(r, "compact-pair", finding.Error, fmt.Sprintf("%d compact summaries hang below one boundary", n), "")
+		}
+	}
+}
+
+// notes reports what is healthy and surprising.
+func (c *checker) notes(sel *topology.Selection) {
+	if sel.OK() && sel.Recovered > 0 {
+		c.add(-1, "parallel-siblings", finding.Note, fmt.Sprintf("%d records of parallel tool calls hang beside the chain and belong to it", sel.Recovered), "")
+	}
+	conversation := false
+	for r := range c.x.Records {
+		rec := &c.x.Records[r]
+		conversation = conversation || rec.API()
+		if rec.Type != transcript.Snapshot {
+			continue
+		}
+		for id := range c.x.Correlations(r) {
+			if at := c.x.ByUUID(id); at >= 0 && id != rec.UUID {
+				c.add(r, "snapshot-id-collision", finding.Note, fmt.Sprintf("messageId is also the uuid of line %d; it is no uuid of its own", c.x.Records[at].Line), "")
+			}
+		}
+	}
+	if !conversation {
+		c.add(-1, "no-conversation", finding.Note, "the file holds no message", "")
+	}
+}
