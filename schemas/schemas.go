@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"slices"
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v5"
@@ -36,6 +37,7 @@ func Names() []string {
 	for i, e := range entries {
 		names[i] = strings.TrimSuffix(e.Name(), suffix)
 	}
+	slices.Sort(names) // the suffix counts in the order of the files
 	return names
 }
 
@@ -46,7 +48,7 @@ func Get(name string) ([]byte, bool) {
 }
 
 // Compile builds the validator of a schema, annotations (description, default)
-// included. The result is safe for concurrent use.
+// included: some milliseconds of work. The result is safe for concurrent use.
 func Compile(name string) (*jsonschema.Schema, error) {
 	if _, ok := Get(name); !ok {
 		return nil, fmt.Errorf("schemas: no schema %q", name)

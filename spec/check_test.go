@@ -217,15 +217,13 @@ func TestSecretsAreNotShown(t *testing.T) {
 		{"assigned", small, []string{"author.keyEnv=" + key}, []string{"0:0 author.keyEnv secret-in-spec"}},
 		{"assigned, escaped", small, []string{"author={keyEnv: " + escaped + ", x: 1, x: 2}"},
 			[]string{"0:0 author.keyEnv secret-in-spec", "0:0 author.x duplicate-key", "0:0 author.x unknown-field"}},
-		{"assigned as a field", small, []string{key + "=1"}, []string{"0:0 " + "sk" + " secret-in-spec"}},
+		{"assigned as a field", small, []string{key + "=1"}, []string{"0:0 " + strings.Repeat("*", len(key)) + " unknown-field"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := spec.Parse("job.yaml", []byte(c.text), c.set)
 			ps := problems(t, err)
-			if c.name != "assigned as a field" {
-				if d := cmp.Diff(c.want, brief(ps)); d != "" {
-					t.Error(d)
-				}
+			if d := cmp.Diff(c.want, brief(ps)); d != "" {
+				t.Error(d)
 			}
 			var b strings.Builder
 			if err := ps.WriteText(&b); err != nil {

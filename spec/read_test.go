@@ -1,6 +1,7 @@
 package spec_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -145,21 +146,32 @@ func TestDuplicateNamesBothPlaces(t *testing.T) {
 // A scalar that another reader could misunderstand is refused wherever text is
 // wanted, and is fine in quotes.
 func TestImplicitTypes(t *testing.T) {
-	for _, s := range strings.Fields(`yes Yes YES no on Off y N True TRUE False ~ Null NULL
-		2026-01-02 2026-1-2 2026-01-02T03:04:05Z 0640 007 00 1_2 1_000.5 +5 .5 5. +.5 0x1F 0X1f 0o17 0b101 -0x1
-		12:30 190:20:30 .inf -.Inf +.INF .nan .NaN -01`) {
-		if d := cmp.Diff([]string{"6:7 name implicit-type"}, parsed(t, small+"name: "+s+"\n")); d != "" {
-			t.Errorf("%s: %s", s, d)
+	excluding := func(items []string, quote string) string {
+		text := "version: 1\nkind: compress\nmode: {summary: deterministic}\npublish: {to: none}\ninput:\n  sessions: [a]\n  exclude:\n"
+		for _, s := range items {
+			text += "    - " + quote + s + quote + "\n"
 		}
-		for _, q := range []string{`"`, `'`} {
-			if got := parsed(t, small+"name: "+q+s+q+"\n"); len(got) > 0 {
-				t.Errorf("quoted %s: %v", s, got)
-			}
-		}
+		return text
 	}
-	for _, s := range strings.Fields(`1 0 -1 1.5 3e-1 true false null`) {
-		if d := cmp.Diff([]string{"6:7 name wrong-type"}, parsed(t, small+"name: "+s+"\n")); d != "" {
-			t.Errorf("%s: %s", s, d)
+	refused := func(items []string, code string) (want []string) {
+		for i := range items {
+			want = append(want, fmt.Sprintf("%d:7 input.exclude[%d] %s", 8+i, i, code))
+		}
+		return want
+	}
+	odd := strings.Fields(`yes Yes YES no on Off y N True TRUE False ~ Null NULL
+		2026-01-02 2026-1-2 2026-01-02T03:04:05Z 0640 007 00 1_2 1_000.5 +5 .5 5. +.5 0x1F 0X1f 0o17 0b101 -0x1
+		12:30 190:20:30 .inf -.Inf +.INF .nan .NaN -01`)
+	if d := cmp.Diff(refused(odd, "implicit-type"), parsed(t, excluding(odd, ""))); d != "" {
+		t.Error(d)
+	}
+	other := strings.Fields(`1 0 -1 1.5 3e-1 true false null`)
+	if d := cmp.Diff(refused(other, "wrong-type"), parsed(t, excluding(other, ""))); d != "" {
+		t.Error(d)
+	}
+	for _, quote := range []string{`"`, `'`} {
+		if got := parsed(t, excluding(append(odd, other...), quote)); len(got) > 0 {
+			t.Errorf("in quotes: %v", got)
 		}
 	}
 	if d := cmp.Diff([]string{"6:6 name wrong-type"}, parsed(t, small+"name:\n")); d != "" {

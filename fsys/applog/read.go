@@ -32,7 +32,7 @@ func Read(f afero.Fs, name string, complete func([]byte) bool) iter.Seq2[Line, e
 }
 
 func lines(r io.Reader, complete func([]byte) bool, yield func(Line, error) bool) {
-	br := bufio.NewReaderSize(r, 64<<10)
+	br := bufio.NewReaderSize(r, 16<<10)
 	at := Line{Number: 1}
 	for {
 		line, err := br.ReadBytes('\n')

@@ -143,17 +143,12 @@ func (s *solver) at(cut int) (*solution, error) {
 
 // tell gives the builder the records up to the cut.
 func (s *solver) tell(cut int) error {
-	src := s.f.session.Source
 	for ; s.told < cut; s.told++ {
-		r := s.f.sel.Active[s.told]
-		if !evidence.Says(src.Index, r) {
-			continue
-		}
-		line, err := src.Record(r)
+		entries, err := evidence.Entries(s.f.session.Source, s.f.sel.Active[s.told])
 		if err != nil {
 			return err
 		}
-		for _, e := range evidence.Entries(src.Index, r, line) {
+		for _, e := range entries {
 			s.builder.Add(e)
 		}
 	}

@@ -13,42 +13,48 @@ import (
 // maxText bounds how much of one text is read: tool output reaches 100 MB.
 const maxText = 64 << 10
 
-// Entries reads one record, whose bytes are line, as the entries of a summary.
-// Records that say nothing give none.
-func Entries(x *transcript.Index, r int, line []byte) []summary.Entry {
-	rec := &x.Records[r]
-	v, err := jsonspan.Parse(line)
-	if err != nil {
-		return nil
-	}
-	e := reader{base: summary.Entry{N: r + 1, Time: v.Get("timestamp").Text(), Meta: rec.Has(transcript.Meta)}}
+// Entries reads one record as the entries of a summary. Records that say nothing
+// give none.
+func Entries(src *transcript.Source, r int) ([]summary.Entry, error) {
+	rec := &src.Records[r]
+	e := reader{base: summary.Entry{N: r + 1, Meta: rec.Has(transcript.Meta)}, compact: rec.Has(transcript.CompactMark)}
 	switch rec.Type {
 	case transcript.User:
-		e.user(v, rec)
+		return e.message(src, r, e.userBlock, e.prompt)
 	case transcript.Assistant:
 		e.base.Synthetic = rec.Has(transcript.Synthetic) || rec.Has(transcript.APIErrorMark)
-		e.assistant(v)
-	case transcript.System:
-		e.system(v, x.Name(rec.Subtype), rec)
-	case transcript.Attachment:
-		e.attachment(v.Get("attachment"))
+		return e.message(src, r, e.assistantBlock, e.answer)
+	case transcript.System, transcript.Attachment:
+		return e.other(src, r)
 	}
-	return e.out
-}
-
-// Says reports whether a record can give entries at all, without its bytes.
-func Says(x *transcript.Index, r int) bool {
-	switch x.Records[r].Type {
-	case transcript.User, transcript.Assistant, transcript.System, transcript.Attachment:
-		return true
-	}
-	return false
+	return nil, nil
 }
 
 // reader collects the entries of one record.
 type reader struct {
-	base summary.Entry
-	out  []summary.Entry
+	base    summary.Entry
+	compact bool
+	out     []summary.Entry
+}
+
+// message reads a message's content: a text, or a list of blocks.
+func (e *reader) message(src *transcript.Source, r int, block func(*block), text func(jsonspan.Value)) ([]summary.Entry, error) {
+	var err error
+	if e.base.Time, err = src.Time(r); err != nil {
+		return nil, err
+	}
+	content, err := src.Content(r)
+	if err != nil || len(content) == 0 {
+		return nil, err
+	}
+	if content[0] == '"' {
+		text(jsonspan.Value{Kind: jsonspan.String, Raw: content})
+		return e.out, nil
+	}
+	for b := range blocks(content) {
+		block(b)
+	}
+	return e.out, nil
 }
 
 func (e *reader) add(kind summary.Kind, text string, cut bool) *summary.Entry {
@@ -65,90 +71,55 @@ func (e *reader) say(kind summary.Kind, v jsonspan.Value) {
 	}
 }
 
-func (e *reader) user(v jsonspan.Value, rec *transcript.Record) {
-	content := v.Get("message").Get("content")
+// prompt tells the person's words from earlier summaries and the client's own
+// markup.
+func (e *reader) prompt(v jsonspan.Value) {
 	kind := summary.Prompt
-	if rec.Has(transcript.CompactMark) {
-		kind = summary.Prior
-	}
-	if content.Kind == jsonspan.String {
-		e.prompt(kind, content)
-		return
-	}
-	for b := range content.Elements() {
-		switch b.Get("type").Text() {
-		case "tool_result":
-			e.result(b)
-		case "text":
-			e.prompt(kind, b.Get("text"))
-		case "image":
-			e.add(summary.Note, "[image]", false)
-		case "document":
-			e.add(summary.Note, "[document]", false)
-		}
-	}
-}
-
-// prompt tells the person's words from the client's own markup.
-func (e *reader) prompt(kind summary.Kind, v jsonspan.Value) {
 	head, _ := v.Prefix(64)
 	head = strings.TrimSpace(head)
-	if kind == summary.Prompt && (strings.HasPrefix(head, "<local-command-") || strings.HasPrefix(head, "<command-")) {
+	switch {
+	case e.compact:
+		kind = summary.Prior
+	case strings.HasPrefix(head, "<local-command-"), strings.HasPrefix(head, "<command-"):
 		kind = summary.Command
 	}
 	e.say(kind, v)
 }
 
-func (e *reader) result(b jsonspan.Value) {
-	text, cut := resultText(b.Get("content"))
-	entry := e.add(summary.Result, text, cut)
-	entry.ToolID, entry.IsError = b.Get("tool_use_id").Text(), b.Get("is_error").True()
-}
-
-// resultText joins the text blocks of a result.
-func resultText(content jsonspan.Value) (string, bool) {
-	if content.Kind == jsonspan.String {
-		return content.Prefix(maxText)
-	}
-	var parts []string
-	for b := range content.Elements() {
-		if b.Get("type").Text() != "text" {
-			continue
-		}
-		text, cut := b.Get("text").Prefix(maxText)
-		if parts = append(parts, text); cut {
-			return strings.Join(parts, "\n"), true
-		}
-	}
-	return strings.Join(parts, "\n"), false
-}
-
-func (e *reader) assistant(v jsonspan.Value) {
-	content := v.Get("message").Get("content")
-	if content.Kind == jsonspan.String {
-		e.say(e.spoken(summary.Answer), content)
-		return
-	}
-	for b := range content.Elements() {
-		switch b.Get("type").Text() {
-		case "text":
-			e.say(e.spoken(summary.Answer), b.Get("text"))
-		case "thinking":
-			e.say(summary.Thinking, b.Get("thinking"))
-		case "tool_use":
-			entry := e.add(summary.Call, "", false)
-			entry.Tool, entry.ToolID = b.Get("name").Text(), b.Get("id").Text()
-			entry.Input = fields(b.Get("input"))
-		}
+func (e *reader) userBlock(b *block) {
+	switch b.kind {
+	case "tool_result":
+		text, cut := resultText(b.content)
+		entry := e.add(summary.Result, text, cut)
+		entry.ToolID, entry.IsError = b.use.Text(), b.failed.True()
+	case "text":
+		e.prompt(b.text)
+	case "image", "document":
+		e.add(summary.Note, "["+b.kind+"]", false)
 	}
 }
 
-// spoken is kind, or trouble when the client made the record itself.
-func (e *reader) spoken(kind summary.Kind) summary.Kind {
+// answer is what the model said, or trouble when the client made the record
+// itself.
+func (e *reader) answer(v jsonspan.Value) {
+	kind := summary.Answer
 	if e.base.Synthetic {
-		return summary.Error
+		kind = summary.Error
 	}
-	return kind
+	e.say(kind, v)
+}
+
+func (e *reader) assistantBlock(b *block) {
+	switch b.kind {
+	case "text":
+		e.answer(b.text)
+	case "thinking":
+		e.say(summary.Thinking, b.thinking)
+	case "tool_use":
+		entry := e.add(summary.Call, "", false)
+		entry.Tool, entry.ToolID = b.name.Text(), b.id.Text()
+		entry.Input = fields(b.input)
+	}
 }
 
 // fields are the inputs of a call: texts as they are, other values as JSON.
@@ -164,28 +135,61 @@ func fields(input jsonspan.Value) []summary.Field {
 	return out
 }
 
-func (e *reader) system(v jsonspan.Value, subtype string, rec *transcript.Record) {
+// resultText joins the text blocks of a result.
+func resultText(content jsonspan.Value) (string, bool) {
+	if content.Kind != jsonspan.Array {
+		return content.Prefix(maxText)
+	}
+	var parts []string
+	for b := range blocks(content.Raw) {
+		if b.kind != "text" {
+			continue
+		}
+		text, cut := b.text.Prefix(maxText)
+		if parts = append(parts, text); cut {
+			return strings.Join(parts, "\n"), true
+		}
+	}
+	return strings.Join(parts, "\n"), false
+}
+
+// other reads the few system and attachment records that say something.
+func (e *reader) other(src *transcript.Source, r int) ([]summary.Entry, error) {
+	rec := &src.Records[r]
+	subtype := src.Name(rec.Subtype)
+	if rec.Type == transcript.System && subtype != "local_command" && subtype != "api_error" && !rec.Has(transcript.HasError) {
+		return nil, nil
+	}
+	line, err := src.Record(r)
+	if err != nil {
+		return nil, err
+	}
+	v := jsonspan.Value{Kind: jsonspan.Object, Raw: line}
+	e.base.Time = v.Get("timestamp").Text()
 	switch {
+	case rec.Type == transcript.Attachment:
+		e.queued(v.Get("attachment"))
 	case subtype == "local_command":
 		e.say(summary.Command, v.Get("content"))
-	case subtype == "api_error" || rec.Has(transcript.HasError):
+	default:
 		e.base.Synthetic = true
 		e.add(summary.Error, subtype, false)
 	}
+	return e.out, nil
 }
 
-// attachment reads the one kind that holds the person's words: a prompt typed
+// queued reads the one attachment that holds the person's words: a prompt typed
 // while the model was working.
-func (e *reader) attachment(v jsonspan.Value) {
+func (e *reader) queued(v jsonspan.Value) {
 	if v.Get("type").Text() != "queued_command" {
 		return
 	}
 	prompt := v.Get("prompt")
 	if prompt.Kind == jsonspan.String {
-		e.prompt(summary.Prompt, prompt)
+		e.prompt(prompt)
 		return
 	}
-	for b := range prompt.Elements() {
-		e.prompt(summary.Prompt, b.Get("text"))
+	for b := range blocks(prompt.Raw) {
+		e.prompt(b.text)
 	}
 }

@@ -3,7 +3,6 @@ package summary
 import (
 	"cmp"
 	"container/heap"
-	"math"
 	"slices"
 	"sort"
 	"strings"
@@ -13,15 +12,12 @@ import (
 type item struct {
 	seq    int // place in the conversation
 	n, to  int // records; to is 0 for one record
-	weight int // importance; pinned is never dropped before others
+	weight int // importance
 	text   string
 	turn   int  // history: groups the parts of a turn
 	part   part // history: which part it is
 	at, of int  // history: which unit of how many of its text
 }
-
-// pinned is the weight of what must stay as long as anything does.
-const pinned = math.MaxInt32
 
 // counts reports an item whose loss is told: in the history that of a
 // request, as what misses from a quotation is marked in its place.

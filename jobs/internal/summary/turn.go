@@ -155,7 +155,7 @@ func (b *Builder) closeTurn() {
 func (t tally) String() string {
 	s := plural(t.calls, "call")
 	if t.changes > 0 {
-		s += ", " + plural(t.changes, "file change")
+		s += ", " + plural(t.changes, "edit")
 	}
 	return s
 }

@@ -164,6 +164,7 @@ func (r *reader) keep(off int64, n, start int) {
 	if start > 0 {
 		rec.TimeOff -= int32(start)
 		rec.ParentOff -= int32(start)
+		rec.ContentOff -= int32(start)
 		if rec.surrogate > 0 {
 			rec.surrogate -= int32(start)
 		}

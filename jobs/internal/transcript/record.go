@@ -110,16 +110,18 @@ type Record struct {
 	Tokens int32
 	tools  int32 // index of the record's first tool in Index.Tools
 	// TimeOff and TimeLen place the timestamp's text within the line.
-	TimeOff    int32
-	TimeLen    uint8
-	Type       Type
-	BadParent  ParentKind
-	Flags      Flags
-	surrogate  int32 // offset+1 within the line of the first lone surrogate
-	refs       int32 // index of the first entry in Index.refs
-	ParentOff  int32 // the parentUuid value within the line
-	ParentLen  int32
-	OutputToks int32 // message.usage.output_tokens
+	TimeOff   int32
+	TimeLen   uint8
+	Type      Type
+	BadParent ParentKind
+	Flags     Flags
+	surrogate int32 // offset+1 within the line of the first lone surrogate
+	refs      int32 // index of the first entry in Index.refs
+	// ContentOff and ContentLen place the value of message.content within the line.
+	ContentOff, ContentLen int32
+	ParentOff              int32 // the parentUuid value within the line
+	ParentLen              int32
+	OutputToks             int32 // message.usage.output_tokens
 }
 
 // Has reports whether all flags of f are set.

@@ -17,12 +17,21 @@ func NewSource(x *Index, at io.ReaderAt) *Source { return &Source{Index: x, At: 
 
 // Record returns the bytes of a record, valid until the next call.
 func (s *Source) Record(r int) ([]byte, error) {
-	rec := &s.Records[r]
-	if n := int(rec.Len); cap(s.buf) < n {
+	return s.bytes(r, 0, s.Records[r].Len)
+}
+
+// Content returns the bytes of a record's message.content, empty without one,
+// valid until the next call.
+func (s *Source) Content(r int) ([]byte, error) {
+	return s.bytes(r, s.Records[r].ContentOff, s.Records[r].ContentLen)
+}
+
+func (s *Source) bytes(r int, off, n int32) ([]byte, error) {
+	if cap(s.buf) < int(n) {
 		s.buf = make([]byte, n, n+n/4)
 	}
-	b := s.buf[:rec.Len]
-	if _, err := s.At.ReadAt(b, rec.Off); err != nil && err != io.EOF {
+	b := s.buf[:n]
+	if _, err := s.At.ReadAt(b, s.Records[r].Off+int64(off)); err != nil && err != io.EOF {
 		return nil, fmt.Errorf("read record L%d again: %w", r+1, err)
 	}
 	return b, nil

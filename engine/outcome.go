@@ -1,0 +1,157 @@
+package engine
+
+import (
+	"context"
+	"errors"
+
+	"github.com/precis-dev/precis/engine/journal"
+	"github.com/precis-dev/precis/engine/local"
+	"github.com/precis-dev/precis/engine/step"
+	"github.com/precis-dev/precis/fsys/publish"
+)
+
+// The exit codes of a run.
+const (
+	exitDone        = 0
+	exitFailed      = 1
+	exitUsage       = 2
+	exitCommitted   = 3
+	exitWaiting     = 4
+	exitInterrupted = 130
+)
+
+// outcome is how an error ends an item. The context tells an interruption from
+// a failure.
+func outcome(ctx context.Context, err error) journal.Outcome {
+	var unrecorded *journalError
+	var panicked *local.PanicError
+	switch {
+	case errors.As(err, &unrecorded):
+		return broken(unrecorded)
+	case errors.As(err, &panicked):
+		return journal.Outcome{
+			Status: step.Failed, Class: "internal-error", Message: panicked.Error(),
+			Next: "report this as a bug; the log has the place",
+		}
+	case errors.Is(err, local.ErrStopped):
+		return journal.Outcome{Status: step.Interrupted, Class: "stopped", Message: err.Error()}
+	}
+	if r := refusal(err); r != nil {
+		return refused(r)
+	}
+	if ctx.Err() != nil {
+		return cancelled(context.Cause(ctx))
+	}
+	return journal.Outcome{Status: step.Failed, Class: "failed", Message: err.Error()}
+}
+
+// outcome is the item's: what a step published stands, so its item was not
+// refused; and the log gets the place of a panic.
+func (t *itemRun) outcome(ctx context.Context, err error) journal.Outcome {
+	o := outcome(ctx, err)
+	if o.Status == step.Refused && committed(t.result.Outputs) {
+		o.Status = step.Failed
+	}
+	var panicked *local.PanicError
+	if errors.As(err, &panicked) {
+		name, _ := t.current.Load().(string)
+		t.env.Log.Error("panic", "run", t.id, "item", t.ID, "step", name, "stack", string(panicked.Stack))
+	}
+	return o
+}
+
+func broken(err error) journal.Outcome {
+	return journal.Outcome{
+		Status: step.Failed, Class: "journal", Message: err.Error(),
+		Next: "see that the state directory can be written, then run the job again",
+	}
+}
+
+func cancelled(cause error) journal.Outcome {
+	var unrecorded *journalError
+	switch {
+	case errors.As(cause, &unrecorded):
+		return broken(unrecorded)
+	case errors.Is(cause, local.ErrTimeout):
+		return journal.Outcome{Status: step.Failed, Class: "timeout", Message: cause.Error(), Next: "raise run.timeout"}
+	}
+	return journal.Outcome{Status: step.Interrupted, Class: "interrupted", Message: "the run was interrupted"}
+}
+
+// refusal finds a refusal of a job or of a publication.
+func refusal(err error) *step.Refusal {
+	var r *step.Refusal
+	if errors.As(err, &r) {
+		return r
+	}
+	var p *publish.Refusal
+	if errors.As(err, &p) {
+		return &step.Refusal{Class: p.Class, Message: p.Message, Place: step.Place{File: p.Path}, Next: p.Next}
+	}
+	return nil
+}
+
+func refused(r *step.Refusal) journal.Outcome {
+	message := r.Message
+	if r.Err != nil {
+		message += ": " + r.Err.Error()
+	}
+	return journal.Outcome{Status: step.Refused, Class: r.Class, Message: message, Place: r.Place, Next: r.Next}
+}
+
+// committed tells whether a file was changed.
+func committed(files []step.Published) bool {
+	for _, p := range files {
+		if p.Op != string(publish.Keep) {
+			return true
+		}
+	}
+	return false
+}
+
+// exit is the process's exit code: that of the items, else that of the error
+// that ended the run.
+func exit(ctx context.Context, items []ItemResult, err error) int {
+	if code := itemsExit(items); code != exitDone || err == nil {
+		return code
+	}
+	for _, i := range items {
+		if committed(i.Outputs) {
+			return exitCommitted
+		}
+	}
+	r := refusal(err)
+	switch {
+	case r != nil && r.Class == "unknown-kind":
+		return exitUsage
+	case r == nil && ctx.Err() != nil:
+		return exitInterrupted
+	}
+	return exitFailed
+}
+
+// itemsExit is 0 if all items ended in 0, else the smallest other code.
+func itemsExit(items []ItemResult) int {
+	code := exitDone
+	for _, i := range items {
+		if c := i.exit(); c != exitDone && (code == exitDone || c < code) {
+			code = c
+		}
+	}
+	return code
+}
+
+func (i ItemResult) exit() int {
+	switch i.Status {
+	case step.Done, step.UpToDate:
+		return exitDone
+	case step.Waiting:
+		return exitWaiting
+	case step.Interrupted:
+		return exitInterrupted
+	}
+	if committed(i.Outputs) {
+		return exitCommitted
+	}
+	return exitFailed
+}
