@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/precis-dev/precis/engine/event"
+	"github.com/precis-dev/precis/engine/local"
 	"github.com/precis-dev/precis/engine/step"
 	"github.com/precis-dev/precis/spec"
 )
@@ -56,7 +57,7 @@ type ItemResult struct {
 	Next    string // the next step for the person
 	Place   step.Place
 	Outputs []step.Published // what stands, whatever the status
-	Facts   map[string]any   // of all steps, later ones first
+	Facts   map[string]any   // of all steps; of two with one name the later
 	Dir     string           // the item's folder; "" when it was not started
 }
 
@@ -98,7 +99,10 @@ func (e *Engine) run(ctx context.Context, job *spec.Job, o Options) (Result, err
 
 // resolve finds the items.
 func (r *run) resolve(ctx context.Context) (err error) {
-	r.items, err = r.kind.Items(ctx, r.stepEnv(), r.job)
+	err = local.Protect(func() (err error) {
+		r.items, err = r.kind.Items(ctx, r.stepEnv(), r.job)
+		return err
+	})
 	if err != nil {
 		return err
 	}

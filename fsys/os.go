@@ -37,7 +37,9 @@ func (osFS) Link(oldname, newname string) error {
 }
 
 // SyncDir flushes a directory. Windows cannot flush one and orders its
-// directory changes in the volume's own log, so there it does nothing.
+// directory changes in the volume's own log, so there it does nothing. Some
+// network and user-space volumes answer EINVAL, fsync(2)'s word for a file that
+// cannot be synced.
 func (osFS) SyncDir(name string) error {
 	if runtime.GOOS == "windows" {
 		return nil
@@ -46,7 +48,11 @@ func (osFS) SyncDir(name string) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(d.Sync(), d.Close())
+	err = d.Sync()
+	if errors.Is(err, syscall.EINVAL) {
+		err = fmt.Errorf("%w: %w", err, errors.ErrUnsupported)
+	}
+	return errors.Join(err, d.Close())
 }
 
 // Lock holds an flock(2), LockFileEx on Windows.

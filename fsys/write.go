@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"github.com/spf13/afero"
 )
@@ -44,18 +45,19 @@ func Canonical(f afero.Fs, name string) (string, error) {
 	return filepath.Clean(name), nil
 }
 
-// MkdirAll makes a directory and its missing parents, for the owner only. Each
-// one it makes is durable when it returns.
+// MkdirAll makes a directory and its missing parents, for the owner only. It is
+// durable when MkdirAll returns, whoever made it: parents are synced before
+// anything is made in them, and the folder that holds an existing one is synced
+// again, since its maker may not have come so far.
 func MkdirAll(f afero.Fs, name string) error {
-	info, err := f.Stat(name)
-	if err == nil && !info.IsDir() {
-		return &fs.PathError{Op: "mkdir", Path: name, Err: errors.New("not a directory")}
-	}
-	if err == nil || !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
 	parent := filepath.Dir(name)
-	if parent == name {
+	info, err := f.Stat(name)
+	switch {
+	case err == nil && info.IsDir():
+		return syncReadable(f, parent)
+	case err == nil:
+		return &fs.PathError{Op: "mkdir", Path: name, Err: syscall.ENOTDIR}
+	case !errors.Is(err, fs.ErrNotExist) || parent == name:
 		return err
 	}
 	if err := MkdirAll(f, parent); err != nil {
@@ -66,6 +68,15 @@ func MkdirAll(f afero.Fs, name string) error {
 		return err
 	}
 	return SyncDir(f, parent)
+}
+
+// syncReadable is SyncDir for a folder that may be closed to us, in which we
+// have made nothing.
+func syncReadable(f afero.Fs, name string) error {
+	if err := SyncDir(f, name); !errors.Is(err, fs.ErrPermission) {
+		return err
+	}
+	return nil
 }
 
 // CreateNew creates a file that must not exist, for the owner only. Neither its

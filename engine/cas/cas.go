@@ -47,13 +47,11 @@ func (s *Store) Put(data []byte) (step.Artifact, error) {
 func (s *Store) put(a step.Artifact, data []byte) error {
 	name := s.path(a)
 	dir := filepath.Dir(name)
-	// What another writer made or stored just now may not be durable yet.
-	err := errors.Join(fsys.MkdirAll(s.fs, dir), fsys.SyncDir(s.fs, s.dir))
-	if err != nil {
+	if err := fsys.MkdirAll(s.fs, dir); err != nil {
 		return err
 	}
 	if s.Verify(a) == nil {
-		return fsys.SyncDir(s.fs, dir)
+		return fsys.SyncDir(s.fs, dir) // another writer may not have come so far
 	}
 	tmp, err := s.stage(name, data)
 	if err != nil {

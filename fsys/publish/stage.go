@@ -25,7 +25,7 @@ func (t *transaction) write(ctx context.Context) error {
 	t.staged = true
 	h := sha256.New()
 	counted := &counter{}
-	buffered := bufio.NewWriterSize(w, 256<<10)
+	buffered := bufio.NewWriterSize(w, 64<<10)
 	err = t.Write(guard{ctx, io.MultiWriter(buffered, h, counted)})
 	if err == nil {
 		err = buffered.Flush()

@@ -40,6 +40,7 @@ type fold struct {
 	solution  *solution
 	candidate *compose.Candidate
 	verified  *transcript.Index
+	kept      bool // the output stood there already
 	warnings  []finding.Finding
 }
 

@@ -2,6 +2,7 @@ package compress
 
 import (
 	"context"
+	"errors"
 
 	"github.com/precis-dev/precis/engine/step"
 	"github.com/precis-dev/precis/jobs/internal/sessions"
@@ -36,13 +37,28 @@ func (Kind) Items(_ context.Context, env step.Env, job *spec.Job) ([]step.Item, 
 func (Kind) Steps(env step.Env, job *spec.Job, item step.Item) ([]step.Step, error) {
 	f := &fold{env: env, job: job, item: item}
 	return []step.Step{
-		{Name: "read", Version: 1, Params: map[string]any{"agent": job.Input.Agent}, Run: f.readStep},
-		{Name: "select", Version: 1, Needs: []string{"read"}, Params: job.Mode, Run: f.selectStep},
-		{Name: "fold", Version: 1, Needs: []string{"select"}, Params: f.params(), Run: f.foldStep},
-		{Name: "compose", Version: 1, Needs: []string{"fold"}, Run: f.composeStep},
-		{Name: "publish", Version: 1, Needs: []string{"compose"}, Params: job.Publish, Effect: true, Run: f.publishStep},
-		{Name: "report", Version: 1, Needs: []string{"read", "select", "fold", "compose", "publish"}, Run: f.reportStep},
+		{Name: "read", Version: 1, Params: map[string]any{"agent": job.Input.Agent}, Run: f.step(f.readStep)},
+		{Name: "select", Version: 1, Needs: []string{"read"}, Params: job.Mode, Run: f.step(f.selectStep)},
+		{Name: "fold", Version: 1, Needs: []string{"select"}, Params: f.params(), Run: f.step(f.foldStep)},
+		{Name: "compose", Version: 1, Needs: []string{"fold"}, Run: f.step(f.composeStep)},
+		{Name: "publish", Version: 1, Needs: []string{"compose"}, Params: job.Publish, Effect: true, Run: f.step(f.publishStep)},
+		{Name: "report", Version: 1, Needs: []string{"read", "select", "fold", "compose", "publish"}, Run: f.step(f.reportStep)},
 	}, nil
+}
+
+// runner is the work of one step.
+type runner func(context.Context, step.Input) (step.Output, error)
+
+// step runs a step and, when it fails, releases the session: it is the item's
+// last step then. The report step releases it otherwise.
+func (f *fold) step(run runner) runner {
+	return func(ctx context.Context, in step.Input) (step.Output, error) {
+		out, err := run(ctx, in)
+		if err != nil && f.session != nil {
+			err = errors.Join(err, f.session.Close())
+		}
+		return out, err
+	}
 }
 
 // supported refuses what a job may say and this version cannot do yet.

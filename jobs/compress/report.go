@@ -131,10 +131,11 @@ func (f *fold) reportStep(ctx context.Context, in step.Input) (step.Output, erro
 	if err != nil {
 		return step.Output{}, err
 	}
-	return step.Output{
-		Artifacts: map[string]step.Artifact{"report": artifact},
-		Facts:     map[string]any{"report": path},
-	}, f.session.Close()
+	facts := map[string]any{"report": path}
+	if f.kept {
+		facts["status"] = string(step.UpToDate)
+	}
+	return step.Output{Artifacts: map[string]step.Artifact{"report": artifact}, Facts: facts}, f.session.Close()
 }
 
 func (f *fold) report() *Report {
@@ -150,7 +151,7 @@ func (f *fold) report() *Report {
 		After:     Size{f.verified.Size, len(f.verified.Records), total(f.verified)},
 		Tools:     ReportTools{f.pairs.Uses, f.pairs.Results, f.pairs.Partial},
 		Digests: map[string]string{
-			"spec": f.job.Digest(), "request": f.request(), "item": sol.item,
+			"request": f.request(), "item": sol.item,
 			"candidate": "sha256:" + hex.EncodeToString(f.verified.SHA256[:]), "summary": "sha256:" + sol.digest,
 		},
 		Versions: map[string]any{"engine": EngineVersion, "pack": PackVersion, "report": ReportVersion},

@@ -137,11 +137,8 @@ func (f *fold) publishStep(ctx context.Context, _ step.Input) (step.Output, erro
 		Write:  func(w io.Writer) error { _, err := f.candidate.WriteTo(w); return err },
 		Verify: f.verifyStaged,
 	})
-	out := step.Output{Published: published(p)}
-	if p.Op == publish.Keep {
-		out.Facts = map[string]any{"kept": true}
-	}
-	return out, refusal(err)
+	f.kept = p.Op == publish.Keep
+	return step.Output{Published: published(p)}, refusal(err)
 }
 
 // verifyStaged makes sure that what was written is what was verified.

@@ -11,28 +11,26 @@ import (
 
 // Set gives a member of the object a new value, already encoded. Where the key
 // occurs more than once the last one, which counts, is changed; where it does
-// not occur it is added at the end.
+// not occur it is added behind the last member.
 func Set(object []byte, key string, value []byte) ([]byte, error) {
 	v, err := jsonspan.Parse(object)
 	if err != nil || v.Kind != jsonspan.Object {
 		return nil, fmt.Errorf("set %s: not a JSON object", key)
 	}
-	var at *jsonspan.Member
-	empty := true
+	var at, last *jsonspan.Member
 	for m := range v.Members() {
-		empty = false
-		if m.Key == key {
-			at = &m
+		if last = &m; m.Key == key {
+			at = last
 		}
 	}
 	if at != nil {
 		return splice(object, v, at.Start, at.End, value), nil
 	}
-	member := append(jsonspan.Quote(nil, key), ':')
-	if member = append(member, value...); !empty {
-		member = append([]byte{','}, member...)
-	}
+	member := append(append(jsonspan.Quote(nil, key), ':'), value...)
 	end := len(v.Raw) - 1
+	if last != nil {
+		end, member = last.End, append([]byte{','}, member...)
+	}
 	return splice(object, v, end, end, member), nil
 }
 

@@ -85,8 +85,18 @@ func TestStatus(t *testing.T) {
 		{"a pointer before its leaf", func(b *builder) { b.LastPrompt("a2"); two(b) }, topology.Valid, 0},
 		{"duplicate on the chain", func(b *builder) { two(b); b.User("u2", "a1", "copy"); b.LastPrompt("a2") }, topology.DuplicateUUID, 5},
 		{"duplicate beside the chain", func(b *builder) { two(b); turn(b, "3", "a1"); b.User("u3", "a1", "copy"); b.LastPrompt("a2") }, topology.DuplicateUUID, 7},
-		{"two empty uuids are none", func(b *builder) { two(b); b.Control("x", with("uuid", "")); b.Control("x", with("uuid", "")); b.LastPrompt("a2") }, topology.Valid, 0},
-		{"two number uuids are none", func(b *builder) { two(b); b.Control("x", with("uuid", 7)); b.Control("x", with("uuid", 7)); b.LastPrompt("a2") }, topology.Valid, 0},
+		{"two empty uuids are none", func(b *builder) {
+			two(b)
+			b.Control("x", with("uuid", ""))
+			b.Control("x", with("uuid", ""))
+			b.LastPrompt("a2")
+		}, topology.Valid, 0},
+		{"two number uuids are none", func(b *builder) {
+			two(b)
+			b.Control("x", with("uuid", 7))
+			b.Control("x", with("uuid", 7))
+			b.LastPrompt("a2")
+		}, topology.Valid, 0},
 		{"no pointer", two, topology.Absent, 0},
 		{"no record", func(*builder) {}, topology.Absent, 0},
 		{"leaf missing", func(b *builder) { two(b); b.LastPrompt("a2"); b.LastPrompt("a2", without("leafUuid")) }, topology.MalformedLeaf, 6},
@@ -94,7 +104,10 @@ func TestStatus(t *testing.T) {
 		{"leaf empty", func(b *builder) { two(b); b.LastPrompt("a2", with("leafUuid", "")) }, topology.MalformedLeaf, 5},
 		{"leaf a number", func(b *builder) { two(b); b.LastPrompt("a2", with("leafUuid", 5)) }, topology.MalformedLeaf, 5},
 		{"leaf unknown", func(b *builder) { two(b); b.LastPrompt("gone") }, topology.Dangling, 5},
-		{"leaf in other case", func(b *builder) { two(b); b.LastPrompt("a2", with("leafUuid", strings.ToUpper(sessiontest.ID("jz")))) }, topology.Dangling, 5},
+		{"leaf in other case", func(b *builder) {
+			b.User("jz", "", "x")
+			b.LastPrompt("jz", with("leafUuid", strings.ToUpper(sessiontest.ID("jz"))))
+		}, topology.Dangling, 2},
 		{"parent unknown", func(b *builder) { turn(b, "1", "gone"); b.LastPrompt("a1") }, topology.Dangling, 1},
 		{"the logical parent is none", func(b *builder) { two(b); b.Boundary("b", "gone"); b.Summary("s", "b", "x"); b.LastPrompt("s") }, topology.Valid, 0},
 		{"circle", func(b *builder) { turn(b, "1", "a2"); turn(b, "2", "a1"); b.LastPrompt("a2") }, topology.Loop, 4},
@@ -518,14 +531,14 @@ func check(t *testing.T, x *transcript.Index, s *topology.Selection) {
 		t.Fatalf("leaf %d, walk %v, active %v, %d recovered", s.Leaf, s.Walk, s.Active, s.Recovered)
 	}
 	for r := range x.Records {
-		rec := &x.Records[r]
-		if seen[r] || rec.Type != transcript.Assistant || rec.Message == 0 || rec.UUID == 0 {
+		p := x.Parent(r)
+		if seen[r] || p < 0 || p > r || !seen[p] || x.Records[p].Type != transcript.Assistant || x.Records[p].Message == 0 {
 			continue
 		}
-		for active := range seen {
-			if a := &x.Records[active]; a.Type == transcript.Assistant && a.Message == rec.Message {
-				t.Fatalf("record %d shares its message with the active %d and is left out", r, active)
-			}
+		fragment := x.Records[r].Type == transcript.Assistant && x.Records[r].Message == x.Records[p].Message
+		result := x.Records[r].Type == transcript.User && x.HasTool(r, transcript.Result)
+		if fragment || result {
+			t.Fatalf("record %d hangs below %d of an active turn and is left out of %v", r, p, s.Active)
 		}
 	}
 }

@@ -65,17 +65,22 @@ func (p *parser) forgetContent() {
 	p.x.Tools = p.x.Tools[:int(p.rec.tools)+len(own)]
 }
 
-func (p *parser) content() *jsonspan.Error {
+func (p *parser) content() (err *jsonspan.Error) {
 	p.forgetContent()
-	switch p.s.Peek() {
+	kind := p.s.Peek()
+	start := p.s.Pos
+	switch kind {
 	case '"':
 		p.rec.Flags |= TextContent
-		return p.semantic()
+		err = p.semantic()
 	case '[':
 		p.rec.Flags |= ListContent
-		return p.blocks(func(i int) *jsonspan.Error { return p.block(i) })
+		err = p.blocks(p.block)
+	default:
+		err = p.skip()
 	}
-	return p.skip()
+	p.rec.ContentOff, p.rec.ContentLen = int32(start), int32(p.s.Pos-start)
+	return err
 }
 
 func (p *parser) blocks(f func(i int) *jsonspan.Error) *jsonspan.Error {

@@ -5,48 +5,64 @@ import (
 	"io"
 )
 
-// Source gives the bytes of an indexed file's records.
+// Source gives the bytes of an indexed file's records. Records are mostly asked
+// for in file order, so it reads a window ahead; what it returns is valid until
+// the next call.
 type Source struct {
 	*Index
-	At  io.ReaderAt
-	buf []byte
+	At     io.ReaderAt
+	window []byte
+	start  int64 // of the window in the file
 }
+
+// ahead is the size of a window.
+const ahead = 256 << 10
 
 // NewSource joins an index with the file it was made from.
 func NewSource(x *Index, at io.ReaderAt) *Source { return &Source{Index: x, At: at} }
 
-// Record returns the bytes of a record, valid until the next call.
+// Record returns the bytes of a record.
 func (s *Source) Record(r int) ([]byte, error) {
 	return s.bytes(r, 0, s.Records[r].Len)
 }
 
-// Content returns the bytes of a record's message.content, empty without one,
-// valid until the next call.
+// Content returns the bytes of a record's message.content, empty without one.
 func (s *Source) Content(r int) ([]byte, error) {
 	return s.bytes(r, s.Records[r].ContentOff, s.Records[r].ContentLen)
 }
 
-func (s *Source) bytes(r int, off, n int32) ([]byte, error) {
-	if cap(s.buf) < int(n) {
-		s.buf = make([]byte, n, n+n/4)
-	}
-	b := s.buf[:n]
-	if _, err := s.At.ReadAt(b, s.Records[r].Off+int64(off)); err != nil && err != io.EOF {
-		return nil, fmt.Errorf("read record L%d again: %w", r+1, err)
-	}
-	return b, nil
-}
-
 // Time returns a record's timestamp text, "" without one.
 func (s *Source) Time(r int) (string, error) {
-	rec := &s.Records[r]
-	if rec.TimeLen == 0 {
-		return "", nil
-	}
-	b := make([]byte, rec.TimeLen)
-	_, err := s.At.ReadAt(b, rec.Off+int64(rec.TimeOff))
-	if err == io.EOF {
-		err = nil
-	}
+	b, err := s.bytes(r, s.Records[r].TimeOff, int32(s.Records[r].TimeLen))
 	return string(b), err
+}
+
+func (s *Source) bytes(r int, off, n int32) ([]byte, error) {
+	at := s.Records[r].Off + int64(off)
+	if at < s.start || at+int64(n) > s.start+int64(len(s.window)) {
+		if err := s.fill(at, int(n)); err != nil {
+			return nil, fmt.Errorf("read record L%d again: %w", r+1, err)
+		}
+	}
+	i := at - s.start
+	return s.window[i : i+int64(n)], nil
+}
+
+// fill reads a window that begins at the offset and holds at least n bytes.
+func (s *Source) fill(at int64, n int) error {
+	size := max(n, ahead)
+	if cap(s.window) < size || cap(s.window) > 4*size {
+		s.window = make([]byte, size)
+	}
+	b := s.window[:size]
+	got, err := s.At.ReadAt(b, at)
+	s.window, s.start = b[:got], at
+	if got >= n {
+		return nil
+	}
+	s.window = b[:0]
+	if err == nil || err == io.EOF {
+		err = io.ErrUnexpectedEOF
+	}
+	return err
 }

@@ -1,0 +1,27 @@
+// Package jobs knows which kinds of job there are. It adds nothing to them, and
+// runs none: that is the engine's affair.
+package jobs
+
+import (
+	"embed"
+
+	"github.com/precis-dev/precis/engine/step"
+	"github.com/precis-dev/precis/jobs/compress"
+)
+
+//go:embed compress/example.yaml
+var examples embed.FS
+
+// Kinds are the job kinds that this program can run.
+func Kinds() []step.Kind { return []step.Kind{compress.Kind{}} }
+
+// Example is a complete, commented job file of a kind, as its folder has it.
+func Example(kind string) ([]byte, bool) {
+	for _, k := range Kinds() {
+		if k.Name() == kind {
+			text, err := examples.ReadFile(kind + "/example.yaml")
+			return text, err == nil
+		}
+	}
+	return nil, false
+}
