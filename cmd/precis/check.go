@@ -33,7 +33,7 @@ EXIT STATUS
 }
 
 func addSet(verb *cobra.Command, set *[]string) {
-	verb.Flags().StringArrayVar(set, "set", nil, "change a field of the job before it is checked: path.to.field=VALUE (repeatable)")
+	verb.Flags().StringArrayVar(set, "set", nil, "change a field of the job before it is checked: `FIELD=VALUE`, such as budgets.tokens=80000 (repeatable)")
 }
 
 // checked is what is wrong with one job file.

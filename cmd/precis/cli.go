@@ -55,7 +55,7 @@ func (c *cli) execute(ctx context.Context, args []string) int {
 
 func (c *cli) root() *cobra.Command {
 	root := &cobra.Command{
-		Use:   "precis VERB",
+		Use:   "precis",
 		Short: "Declarative jobs on the session transcripts of coding agents",
 		Long: `precis runs jobs on the session files (JSONL) that coding agents leave: it folds
 the older part of a long session into one summary, checks a session against the
@@ -83,6 +83,8 @@ With several items: 0 if all ended in 0, else the smallest other code.`,
 		Args:              cobra.ArbitraryArgs,
 		RunE:              unknownVerb,
 	}
+	root.SuggestionsMinimumDistance = 2
+	root.SetUsageTemplate(usageTemplate)
 	root.SetOut(c.out)
 	root.SetErr(c.errOut)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
@@ -92,10 +94,50 @@ With several items: 0 if all ended in 0, else the smallest other code.`,
 	f.BoolVar(&c.json, "json", c.json, "print JSON on standard output, and nothing else there")
 	f.BoolVarP(&c.quiet, "quiet", "q", false, "no progress; print only what needs attention")
 	f.BoolVarP(&c.verbose, "verbose", "v", false, "log what is done, on standard error")
-	f.StringVar(&c.state, "state", ".precis", "folder for the records of runs")
+	f.StringVar(&c.state, "state", ".precis", "keep the records of runs in this folder, `DIR`")
+	root.SetHelpCommand(helpVerb(root))
 	root.AddCommand(c.runVerb(), c.checkVerb(), c.digestVerb(), c.schemaVerb(), c.initVerb(),
 		c.inspectVerb(), c.validateVerb(), c.versionVerb(), c.completionVerb())
 	return root
+}
+
+// usageTemplate follows what a verb's help says about it.
+const usageTemplate = `Usage:
+  {{if .HasAvailableSubCommands}}{{.CommandPath}} VERB [flags]{{else}}{{.UseLine}}{{end}}{{if .HasExample}}
+
+Examples:
+{{.Example}}{{end}}{{if .HasAvailableSubCommands}}
+
+Verbs:{{range .Commands}}{{if .IsAvailableCommand}}
+  {{rpad .Name .NamePadding}} {{.Short}}{{end}}{{end}}{{end}}{{if .HasAvailableLocalFlags}}
+
+Flags:
+{{.LocalFlags.FlagUsagesWrapped 80 | trimTrailingWhitespaces}}{{end}}{{if .HasAvailableInheritedFlags}}
+
+Flags of every verb:
+{{.InheritedFlags.FlagUsagesWrapped 80 | trimTrailingWhitespaces}}{{end}}
+`
+
+// helpVerb prints the help of another verb.
+func helpVerb(root *cobra.Command) *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [VERB]",
+		Short: "Print the help of a verb",
+		Long: `help prints what a verb does, with its flags and its exit codes, as --help does.
+
+EXIT STATUS
+  0    printed
+  2    there is no such verb`,
+		Example: `  precis help run`,
+		Args:    between(0, 1, "at most one verb"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			if verb, rest, err := root.Find(args); err == nil && len(rest) == 0 {
+				verb.InitDefaultHelpFlag()
+				return verb.Help()
+			}
+			return unknownVerb(root, args)
+		},
+	}
 }
 
 // unknownVerb is what is left when no verb has the first argument's name.

@@ -38,7 +38,7 @@ EXIT STATUS
 		ValidArgsFunction: cobra.FixedCompletions(kinds(), cobra.ShellCompDirectiveNoFileComp),
 		RunE:              func(_ *cobra.Command, args []string) error { return c.init(args[0], file) },
 	}
-	verb.Flags().StringVarP(&file, "out", "o", "", "write to this new file")
+	verb.Flags().StringVarP(&file, "out", "o", "", "write to this new `FILE`")
 	return verb
 }
 

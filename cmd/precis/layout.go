@@ -76,7 +76,7 @@ func (p *page) paint(word string) string {
 
 // column of a table. One that stretches gives way when the table is too wide.
 type column struct {
-	head          string
+	head           string
 	right, stretch bool
 }
 
@@ -172,11 +172,12 @@ func shorten(s string, width int) string {
 }
 
 // wrap breaks at spaces; a word that is too wide stands alone, whole, so that it
-// can be copied.
+// can be copied, and a flag stays with its value.
 func wrap(s string, width int) []string {
 	var lines []string
 	line, used := "", 0
-	for _, word := range strings.Fields(s) {
+	for _, word := range strings.Fields(strings.ReplaceAll(s, "--set ", "--set\a")) {
+		word = strings.ReplaceAll(word, "\a", " ")
 		w := textWidth(word)
 		if used > 0 && used+1+w > width {
 			lines = append(lines, line)

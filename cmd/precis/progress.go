@@ -3,6 +3,7 @@ package main
 import (
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/vbauerster/mpb/v8"
@@ -27,7 +28,7 @@ type watcher struct {
 // bars is a session's bar and the step it is at.
 type bars struct {
 	*mpb.Bar
-	step string
+	step atomic.Value // read by the bar's own goroutine
 }
 
 // watch begins to wait. A log on the same terminal and bars would write over
@@ -71,11 +72,11 @@ func (w *watcher) Emit(e event.Event) {
 		w.bars[e.Item] = w.add(e.Label)
 	case event.StepStarted:
 		if b := w.bars[e.Item]; b != nil {
-			b.step = e.Step
+			b.step.Store(e.Step)
 		}
 	case event.Progress:
 		if b := w.bars[e.Item]; b != nil {
-			b.step = e.Step
+			b.step.Store(e.Step)
 			b.SetTotal(e.Total, false)
 			b.SetCurrent(e.Done)
 		}
@@ -97,9 +98,8 @@ func (w *watcher) add(label string) *bars {
 		mpb.BarWidth(24),
 		mpb.PrependDecorators(decor.Name(name+pad(name, labelColumns)+"  ")),
 		mpb.AppendDecorators(decor.Percentage(decor.WC{W: 6}), decor.Any(func(decor.Statistics) string {
-			w.mu.Lock()
-			defer w.mu.Unlock()
-			return "  " + b.step
+			step, _ := b.step.Load().(string)
+			return "  " + step
 		})))
 	return b
 }

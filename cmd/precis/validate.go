@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -45,11 +46,23 @@ EXIT STATUS
 	return verb
 }
 
-// validated is one file's outcome; one that could not be read has an error.
+// validated is one file's outcome; of one that could not be read, the error.
 type validated struct {
 	*validate.File
-	Error *trouble `json:"error,omitempty"`
+	file string
+	err  error
 }
+
+// MarshalJSON gives a file that could not be read the members of any other, and
+// its error.
+func (v validated) MarshalJSON() ([]byte, error) {
+	if v.err == nil {
+		return json.Marshal(v.File)
+	}
+	return json.Marshal(map[string]any{"file": v.file, "ok": false, "findings": []any{}, "error": describe(v.err)})
+}
+
+func (v validated) ok() bool { return v.err == nil && v.File.OK }
 
 func (c *cli) validate(ctx context.Context, files []string, strict bool) error {
 	all, err := c.validateAll(ctx, files, strict)
@@ -58,7 +71,7 @@ func (c *cli) validate(ctx context.Context, files []string, strict bool) error {
 	}
 	ok := true
 	for _, f := range all {
-		ok = ok && f.OK
+		ok = ok && f.ok()
 	}
 	if c.json {
 		err = writeJSON(c.out, map[string]any{"ok": ok, "files": all})
@@ -81,17 +94,13 @@ func (c *cli) validateAll(ctx context.Context, files []string, strict bool) ([]v
 		progress, done := watch.file(file)
 		f, err := validate.Check(ctx, c.fs, file, progress)
 		done()
-		switch {
-		case errors.Is(err, context.Canceled):
+		if errors.Is(err, context.Canceled) {
 			return nil, err
-		case err != nil:
-			t := describe(err)
-			all = append(all, validated{&validate.File{File: file}, &t})
-			continue
-		case strict:
+		}
+		if err == nil && strict {
 			demandPointer(f)
 		}
-		all = append(all, validated{File: f})
+		all = append(all, validated{f, file, err})
 	}
 	return all, nil
 }
@@ -112,20 +121,21 @@ func (c *cli) tellValidated(all []validated) error {
 	p, severities := c.page(), map[string]int{}
 	good := 0
 	for _, v := range all {
-		if v.Error != nil {
-			p.printf("%s: %s %s: %s\n", visible(v.File.File), p.paint("error"), v.Error.Class, visible(v.Error.Message))
+		if v.err != nil {
+			t := describe(v.err)
 			severities["error"]++
+			p.finding(v.file, 0, "error", t.Class, t.Message, t.Next)
 			continue
 		}
 		for _, f := range v.Findings {
 			severities[string(f.Severity)]++
-			p.finding(v.File.File, f.Line, string(f.Severity), f.Rule, f.Message, f.Fix)
+			p.finding(v.file, f.Line, string(f.Severity), f.Rule, f.Message, f.Fix)
 		}
-		if v.OK {
+		if v.ok() {
 			good++
 		}
 		if len(v.Findings) == 0 && !c.quiet {
-			p.printf("%s: %s\n", visible(v.File.File), p.paint("ok"))
+			p.printf("%s: %s\n", visible(v.file), p.paint("ok"))
 		}
 	}
 	if !c.quiet {

@@ -14,6 +14,7 @@ import (
 	"github.com/precis-dev/precis/engine/step"
 	"github.com/precis-dev/precis/jobs/internal/agents"
 	"github.com/precis-dev/precis/jobs/internal/compose"
+	"github.com/precis-dev/precis/jobs/internal/evidence"
 	"github.com/precis-dev/precis/jobs/internal/finding"
 	"github.com/precis-dev/precis/jobs/internal/pairing"
 	"github.com/precis-dev/precis/jobs/internal/partition"
@@ -122,15 +123,18 @@ func (f *fold) refuse(class, message, next string) error {
 
 // handoff is the optional text a person hands over with the sessions.
 type handoff struct {
-	sha256 string
-	lines  []string
+	file  []byte // nil for none
+	lines []string
 }
+
+// digest is the hash of the file, "none" without one.
+func (h *handoff) digest() string { return evidence.HandoffDigest(h.file) }
 
 func (f *fold) readHandoff() error {
 	if f.handoff != nil {
 		return nil
 	}
-	f.handoff = &handoff{sha256: "none"}
+	f.handoff = &handoff{}
 	if f.job.Input.Handoff == "" {
 		return nil
 	}
@@ -143,7 +147,7 @@ func (f *fold) readHandoff() error {
 	if strings.TrimSpace(text) == "" {
 		return &step.Refusal{Class: "handoff-empty", Message: "the handoff file says nothing", Place: step.Place{File: path}, Next: "fill it, or remove input.handoff"}
 	}
-	f.handoff.sha256 = hash(data)
+	f.handoff.file = data
 	f.handoff.lines = strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 	return nil
 }
@@ -157,17 +161,17 @@ func (f *fold) params() map[string]any {
 }
 
 // request is the digest of everything that decides what is selected and shown.
-func (f *fold) request() string { return Request(f.job, f.handoff.sha256) }
+func (f *fold) request() string { return Request(f.job, f.handoff.digest()) }
 
 // Request is the request digest of a job whose handoff file has the SHA-256
 // ("none" without one).
-func Request(job *spec.Job, handoffSHA256 string) string {
+func Request(job *spec.Job, handoffDigest string) string {
 	return job.RequestDigest(map[string]string{
 		"engine":  EngineVersion,
 		"pack":    fmt.Sprint(PackVersion),
 		"layout":  summary.Version,
 		"terms":   summary.TermsDigest(),
-		"handoff": handoffSHA256,
+		"handoff": handoffDigest,
 	})
 }
 

@@ -184,6 +184,7 @@ func TestCharacterFaults(t *testing.T) {
 		{`"\ud83d\ude00"`, -1, -1},
 		{`"ab\ud800"`, 3, -1},
 		{`"\ude00\ud83d"`, 1, -1},
+		{`"ab\ude00\ude00"`, 3, -1},
 		{`"\ud83d\ud83d\ude00"`, 1, -1},
 		{`"\ud83d\u0041"`, 1, -1},
 		{`{"\udc00":"\ud800"}`, 2, -1},

@@ -70,7 +70,7 @@ func TestQuoteRoundTrip(t *testing.T) {
 }
 
 func TestQuoteEscapesOnlyWhatItMust(t *testing.T) {
-	const text, want = "\"\\/\x00\x1f\b\f\n\r\té\u2028<&>\x7f", `"\"\\/\u0000\u001f\b\f\n\r\t` + "é\u2028<&>\x7f\""
+	const text, want = "\" \\/\x00\x1f\b\f\n\r\té\u2028<&>\x7f", `"\" \\/\u0000\u001f\b\f\n\r\t` + "é\u2028<&>\x7f\""
 	if got := string(jsonspan.Quote(nil, text)); got != want {
 		t.Errorf("Quote = %s, want %s", got, want)
 	}
@@ -82,6 +82,7 @@ func TestUnquote(t *testing.T) {
 		`\ud800`:                        "\ufffd",
 		`\ud83d\u0041`:                  "\ufffdA",
 		`\ude00\ud83d`:                  "\ufffd\ufffd",
+		`\ude00\ude00`:                  "\ufffd\ufffd",
 		`\ud83d\ud83d\ude00`:            "\ufffd😀",
 		"\xff\xfe":                      "\ufffd\ufffd",
 		``:                              ``,

@@ -129,6 +129,12 @@ func TestRules(t *testing.T) {
 			b.Assistant("a", "u", "m2", text("x"))
 			b.Result("r", "a", "t1", "x")
 		}, []string{pairing.ResultMisplaced + " 4"}, 0},
+		{"a message id that comes back after a prompt", func(b *builder) {
+			b.Assistant("k1", "", "m1", use("t1"))
+			b.User("u", "k1", "x")
+			b.Assistant("k2", "u", "m1", use("t2"))
+			b.Result("r", "k2", "t1", "x", output("t2", "x"))
+		}, []string{pairing.ResultMisplaced + " 4"}, 0},
 		{"an id used twice", func(b *builder) {
 			b.Assistant("k1", "", "m1", use("t1"))
 			b.Result("r1", "k1", "t1", "x")

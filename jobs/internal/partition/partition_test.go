@@ -212,6 +212,22 @@ func TestLegalCuts(t *testing.T) {
 	}
 }
 
+// A record beside the walk may have no call that ties it to its turn.
+func TestCutBesideTheWalk(t *testing.T) {
+	x, sel := build(t, func(b *builder) {
+		b.User("u1", "", "x")
+		b.Assistant("k", "u1", "m1", sessiontest.Text("x"))
+		b.Result("r", "k", "unknown", "x")
+		b.Assistant("a", "k", "m2", sessiontest.Text("x"))
+		b.LastPrompt("a")
+	})
+	cuts := partition.NewCuts(x, sel)
+	at := position(t, x, sel, "r")
+	if cuts.Legal(at) || !cuts.Legal(at-1) || !cuts.Legal(at+1) {
+		t.Errorf("legal before the result %v, around it %v, %v", cuts.Legal(at), cuts.Legal(at-1), cuts.Legal(at+1))
+	}
+}
+
 func TestCosts(t *testing.T) {
 	x, sel := build(t, func(b *builder) {
 		b.User("u1", "", "first")
@@ -221,17 +237,17 @@ func TestCosts(t *testing.T) {
 		b.LastPrompt("u2")
 	})
 	cuts := partition.NewCuts(x, sel)
-	var bytes, tokens int64
+	var size, cost int64
 	for i := cuts.Len(); i >= 0; i-- {
 		if i < cuts.Len() {
 			r := &x.Records[sel.Active[i]]
-			bytes, tokens = bytes+int64(r.Len)+1, tokens+int64(r.Tokens)
+			size, cost = size+int64(r.Len)+1, cost+int64(r.Tokens)
 		}
-		if cuts.Bytes(i) != bytes || cuts.Tokens(i) != tokens {
-			t.Errorf("from %d: %d bytes, %d tokens, want %d, %d", i, cuts.Bytes(i), cuts.Tokens(i), bytes, tokens)
+		if cuts.Bytes(i) != size || cuts.Tokens(i) != cost {
+			t.Errorf("from %d: %d bytes, %d tokens, want %d, %d", i, cuts.Bytes(i), cuts.Tokens(i), size, cost)
 		}
-		if cuts.Within(tokens, -1) != i || cuts.Within(-1, bytes) != i || cuts.Within(tokens, bytes) != i {
-			t.Errorf("within %d tokens or %d bytes is not %d", tokens, bytes, i)
+		if cuts.Within(cost, -1) != i || cuts.Within(-1, size) != i || cuts.Within(cost, size) != i {
+			t.Errorf("within %d tokens or %d bytes is not %d", cost, size, i)
 		}
 	}
 	if cuts.Within(-1, -1) != 0 || cuts.Within(0, -1) != 3 || cuts.Within(cuts.Tokens(1)-1, cuts.Bytes(0)) != 2 {

@@ -179,5 +179,22 @@ func (k block) body() string {
 	return flat(k.text)
 }
 
-// flat joins the words of a text with single spaces.
-func flat(s string) string { return strings.Join(strings.Fields(s), " ") }
+// flat joins the words of a text with single spaces. A text that is flat
+// already is returned as it is, so the answer may share its memory.
+func flat(s string) string {
+	if isFlat(s) {
+		return s
+	}
+	return strings.Join(strings.Fields(s), " ")
+}
+
+func isFlat(s string) bool {
+	spaced := true // one more space would be too many
+	for _, r := range s {
+		if r != ' ' && (r < ' ' || r >= 0x80 && unicode.IsSpace(r)) || r == ' ' && spaced {
+			return false
+		}
+		spaced = r == ' '
+	}
+	return !spaced || s == ""
+}

@@ -1,6 +1,7 @@
 package summary
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
@@ -65,21 +66,26 @@ var cueNames = map[string]cue{
 // lexicon finds the listed terms in a sentence. Terms of scripts that write
 // words apart match whole words, or the beginning of one if listed with "*";
 // terms of other scripts match anywhere.
+//
+// All text of a model goes through it, so a text is spelled into one buffer
+// and most words are turned down by their shape, without a look-up.
 type lexicon struct {
 	phrases  map[string][]phrase // by the first word
-	stems    map[string][]phrase // by the first three letters
-	inside   []phrase
-	commands map[string]string // first words of a command: its class
+	stems    map[string][]phrase // by the first three bytes
+	inside   map[rune][]phrase   // by the first character
+	shapes   shapes              // of the first words of phrases, and of stems
+	commands map[string]string   // first words of a command: its class
+	spelled  []byte              // the words of the text being read, a space after each
+	starts   []int               // where in spelled a term may begin
 }
 
 type phrase struct {
-	words []string
-	stem  bool // the last word may go on
-	cue   cue
+	text string // as in lexicon.spelled; without the last space the last word may go on
+	cue  cue
 }
 
 func newLexicon() *lexicon {
-	l := &lexicon{phrases: map[string][]phrase{}, stems: map[string][]phrase{}, commands: map[string]string{}}
+	l := &lexicon{phrases: map[string][]phrase{}, stems: map[string][]phrase{}, inside: map[rune][]phrase{}, commands: map[string]string{}}
 	for name, content := range termTexts() {
 		for line := range strings.SplitSeq(content, "\n") {
 			class, list, found := strings.Cut(line, " = ")
@@ -96,98 +102,152 @@ func newLexicon() *lexicon {
 
 func (l *lexicon) learn(command bool, class, term string) {
 	first, _ := utf8.DecodeRuneInString(term)
-	switch {
-	case command:
+	if command {
 		l.commands[term] = class
-	case wide(first) || unicode.In(first, unicode.Hangul):
-		l.inside = append(l.inside, phrase{words: []string{term}, cue: cueNames[class]})
-	default:
-		stem, cut := strings.CutSuffix(term, "*")
-		p := phrase{words: words(stem), stem: cut, cue: cueNames[class]}
-		if cut && len(p.words) == 1 {
-			key := lead(p.words[0])
-			l.stems[key] = append(l.stems[key], p)
-			return
-		}
-		l.phrases[p.words[0]] = append(l.phrases[p.words[0]], p)
+		return
 	}
+	if wide(first) || hangul(first) {
+		l.inside[first] = append(l.inside[first], phrase{term, cueNames[class]})
+		return
+	}
+	term, stem := strings.CutSuffix(term, "*")
+	ws := words(term)
+	p := phrase{strings.Join(ws, " ") + " ", cueNames[class]}
+	if stem {
+		p.text = strings.TrimSuffix(p.text, " ")
+	}
+	if stem && len(ws) == 1 {
+		l.shapes.addStem(ws[0])
+		l.stems[ws[0][:stemKey]] = append(l.stems[ws[0][:stemKey]], p)
+		return
+	}
+	l.shapes.addWord(ws[0])
+	l.phrases[ws[0]] = append(l.phrases[ws[0]], p)
 }
 
-// cues returns what the terms of a sentence say about it.
-func (l *lexicon) cues(sentence string) cue {
-	var found cue
-	ws := words(sentence)
-	for i, w := range ws {
-		for _, p := range l.phrases[w] {
-			if p.at(ws[i:]) {
-				found |= p.cue
+// sense is what the terms of a text say about it.
+type sense struct {
+	says  cue
+	opens cue // of the terms at its very beginning
+}
+
+// read finds the terms of a text.
+func (l *lexicon) read(text string) sense {
+	found := l.spell(text)
+	for _, at := range l.starts {
+		rest := l.spelled[at:]
+		word := rest[:bytes.IndexByte(rest, ' ')]
+		for _, p := range l.phrases[string(word)] {
+			if hasPrefix(rest, p.text) {
+				found.says |= p.cue
+				if at == 0 {
+					found.opens |= p.cue
+				}
 			}
 		}
-		for _, p := range l.stems[lead(w)] {
-			if strings.HasPrefix(w, p.words[0]) {
-				found |= p.cue
-			}
+		if len(word) < stemKey {
+			continue
 		}
-	}
-	if strings.ContainsFunc(sentence, func(r rune) bool { return wide(r) || unicode.In(r, unicode.Hangul) }) {
-		for _, p := range l.inside {
-			if strings.Contains(sentence, p.words[0]) {
-				found |= p.cue
+		for _, p := range l.stems[string(word[:stemKey])] {
+			if hasPrefix(word, p.text) {
+				found.says |= p.cue
 			}
 		}
 	}
 	return found
 }
 
+func hasPrefix(b []byte, s string) bool { return len(b) >= len(s) && string(b[:len(s)]) == s }
+
+// cues returns what the terms of a text say about it.
+func (l *lexicon) cues(text string) cue { return l.read(text).says }
+
 // opensWith reports that a term of c stands at the very beginning.
-func (l *lexicon) opensWith(sentence string, c cue) bool {
-	ws := words(sentence)
-	if len(ws) == 0 {
-		return false
-	}
-	for _, p := range l.phrases[ws[0]] {
-		if p.cue&c != 0 && p.at(ws) {
-			return true
+func (l *lexicon) opensWith(text string, c cue) bool { return l.read(text).opens&c != 0 }
+
+// spell fills the buffer of words and finds where terms may begin. What it
+// returns is of the terms that match anywhere.
+func (l *lexicon) spell(text string) sense {
+	var found sense
+	l.spelled, l.starts = l.spelled[:0], l.starts[:0]
+	word := 0 // where the current word begins
+	for i := 0; i < len(text); {
+		size := 1
+		if c := text[i]; spelling[c] != 0 {
+			l.spelled = append(l.spelled, spelling[c])
+		} else if traits[c]&foreign == 0 {
+			word = l.endWord(word)
+		} else {
+			size = l.spellForeign(text[i:], &found, &word)
 		}
+		i += size
 	}
-	for _, p := range l.inside {
-		if p.cue&c != 0 && strings.HasPrefix(ws[0], p.words[0]) {
-			return true
-		}
-	}
-	return false
+	l.endWord(word)
+	return found
 }
 
-func (p phrase) at(ws []string) bool {
-	if len(ws) < len(p.words) {
-		return false
-	}
-	last := len(p.words) - 1
-	for i, w := range p.words {
-		if ws[i] != w && (i != last || !p.stem || !strings.HasPrefix(ws[i], w)) {
-			return false
+// spellForeign takes in the character that text begins with.
+func (l *lexicon) spellForeign(text string, found *sense, word *int) int {
+	r, size := utf8.DecodeRuneInString(text)
+	switch {
+	case r == '’':
+		l.spelled = append(l.spelled, '\'')
+	case !inWord(r):
+		*word = l.endWord(*word)
+	default:
+		for _, p := range l.inside[r] {
+			if strings.HasPrefix(text, p.text) {
+				found.says |= p.cue
+				if len(l.spelled) == 0 {
+					found.opens |= p.cue
+				}
+			}
 		}
+		l.spelled = utf8.AppendRune(l.spelled, unicode.ToLower(r))
 	}
-	return true
+	return size
+}
+
+// endWord ends the word that began at from, if one did, and returns where the
+// next begins.
+func (l *lexicon) endWord(from int) int {
+	if len(l.spelled) == from {
+		return from
+	}
+	if l.shapes.have(l.spelled[from:]) {
+		l.starts = append(l.starts, from)
+	}
+	l.spelled = append(l.spelled, ' ')
+	return len(l.spelled)
 }
 
 // words returns the words of a text in lower case, with typographic
 // apostrophes made plain.
 func words(s string) []string {
 	s = strings.ReplaceAll(strings.ToLower(s), "’", "'")
-	return strings.FieldsFunc(s, func(r rune) bool {
-		return !unicode.In(r, unicode.L, unicode.M, unicode.N) && r != '\'' && r != '-'
-	})
+	return strings.FieldsFunc(s, func(r rune) bool { return !inWord(r) })
 }
 
-// lead is the key of a stem: its first three letters.
-func lead(w string) string {
-	n := 0
-	for i := range w {
-		if n == 3 {
-			return w[:i]
-		}
-		n++
-	}
-	return w
+// stemKey is how many bytes of a stem find it; none is shorter.
+const stemKey = 3
+
+// shapes says cheaply of most words that no term begins with them: by the
+// first and the last letter with the length for whole words, by the first
+// letters for stems. It errs only in favour of a look-up.
+type shapes struct {
+	lengths [1 << 10]uint32
+	stems   [1 << 15]bool
+}
+
+func endsKey(w []byte) int  { return int(w[0]&31)<<5 | int(w[len(w)-1]&31) }
+func startKey(w []byte) int { return int(w[0]&31)<<10 | int(w[1]&31)<<5 | int(w[2]&31) }
+
+func (s *shapes) addWord(w string) {
+	s.lengths[endsKey([]byte(w))] |= 1 << min(len(w), 31)
+}
+
+func (s *shapes) addStem(w string) { s.stems[startKey([]byte(w))] = true }
+
+func (s *shapes) have(w []byte) bool {
+	return s.lengths[endsKey(w)]>>min(len(w), 31)&1 != 0 || len(w) >= stemKey && s.stems[startKey(w)]
 }

@@ -6,14 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// Characters that end a sentence by themselves, and those that do so only
-// before white space. CJK, Arabic, Urdu, Devanagari, Armenian, Ethiopic,
-// Khmer, Burmese, Tibetan; see the Sentence_Terminal property of Unicode.
 const (
-	hardStops = "。！？｡؟۔।॥։።፧។။།"
-	softStops = ".!?…"
-	closers   = ")]}\"'”’»›」』）】》*_`"
-	wideLine  = 50 // columns: a line this long may have been wrapped
+	closers  = ")]}\"'”’»›」』）】》*_`"
+	wideLine = 50 // columns: a line this long may have been wrapped
 )
 
 // sentences splits prose into whole sentences, each in one line. When in
@@ -29,6 +24,10 @@ func sentences(text string) []string {
 		start = end
 	}
 	for i := 0; i < len(text); {
+		if traits[text[i]]&(pausing|foreign) == 0 {
+			i++
+			continue
+		}
 		r, size := utf8.DecodeRuneInString(text[i:])
 		if end := enclosed(text, i, r); end > 0 {
 			i = end
@@ -40,7 +39,7 @@ func sentences(text string) []string {
 			if breaks(text[start:i], text[end:]) {
 				emit(end)
 			}
-		case strings.ContainsRune(hardStops, r), strings.ContainsRune(softStops, r):
+		case hardStop(r), softStop(r):
 			end = stopEnd(text, end)
 			if stops(text, i, end, r) {
 				emit(end)
@@ -56,7 +55,7 @@ func sentences(text string) []string {
 func stopEnd(text string, i int) int {
 	for i < len(text) {
 		r, size := utf8.DecodeRuneInString(text[i:])
-		if !strings.ContainsRune(hardStops+softStops+closers, r) {
+		if !hardStop(r) && !softStop(r) && !strings.ContainsRune(closers, r) {
 			break
 		}
 		i += size
@@ -67,7 +66,7 @@ func stopEnd(text string, i int) int {
 // stops reports that the stop r at text[at:end] ends its sentence.
 func stops(text string, at, end int, r rune) bool {
 	rest := text[end:]
-	if rest == "" || strings.ContainsRune(hardStops, r) {
+	if rest == "" || hardStop(r) {
 		return true
 	}
 	following := strings.TrimLeft(rest, " \t\n\u00a0")
@@ -78,7 +77,7 @@ func stops(text string, at, end int, r rune) bool {
 	if len(following) == len(rest) {
 		return r != '.' && r != '…' && wide(next)
 	}
-	if unicode.IsLower(next) || strings.ContainsRune(hardStops+softStops, next) {
+	if unicode.IsLower(next) || hardStop(next) || softStop(next) {
 		return false
 	}
 	return r != '.' || !abbreviation(text[:at])
@@ -90,36 +89,31 @@ const shortForms = " e.g i.e vs cf etc approx no nr fig eq vol dr mr mrs ms prof
 // abbreviation reports that a full stop after before belongs to a short form,
 // an initial or an ordinal.
 func abbreviation(before string) bool {
-	word := before[strings.LastIndexAny(before, " \t\n\u00a0")+1:]
+	word := before[strings.LastIndexAny(before, " \t\n")+1:]
+	if at := strings.LastIndex(word, "\u00a0"); at >= 0 {
+		word = word[at+len("\u00a0"):]
+	}
 	word = strings.TrimLeft(word, "(*_[\"'“„#")
 	if word == "" {
 		return true
 	}
-	if utf8.RuneCountInString(word) <= 2 && strings.Trim(word, "0123456789") == "" {
+	if runes(word) <= 2 && strings.Trim(word, "0123456789") == "" {
 		return true
 	}
 	if r, size := utf8.DecodeRuneInString(word); size == len(word) && unicode.IsLetter(r) {
 		return r != 'I'
 	}
-	return strings.Contains(shortForms, " "+strings.ToLower(word)+" ")
+	const longestForm = 6 // bytes
+	return len(word) <= longestForm && strings.Contains(shortForms, " "+strings.ToLower(word)+" ")
 }
 
 // enclosed returns where the span that begins at i with r ends, or 0. Only
 // spans that close in the same line and soon are taken for one.
 func enclosed(text string, i int, r rune) int {
 	const far = 400
-	pairs := "()[]（）「」『』“”«»《》【】"
-	closer := '`'
-	if r != '`' {
-		at := strings.IndexRune(pairs, r)
-		if at < 0 {
-			return 0
-		}
-		var openers rune
-		openers, closer = pairAt(pairs, at)
-		if openers != r {
-			return 0
-		}
+	closer := closerOf(r)
+	if closer == 0 {
+		return 0
 	}
 	size := utf8.RuneLen(r)
 	line := text[i+size : min(len(text), i+size+far)]
@@ -129,11 +123,31 @@ func enclosed(text string, i int, r rune) int {
 	return closing(line, r, closer, i+size)
 }
 
-// pairAt returns the bracket at byte at of pairs and the one after it.
-func pairAt(pairs string, at int) (rune, rune) {
-	rs := []rune(pairs)
-	k := utf8.RuneCountInString(pairs[:at])
-	return rs[k-k%2], rs[k-k%2+1]
+// closerOf returns what closes the span that r opens, or 0.
+func closerOf(r rune) rune {
+	switch r {
+	case '`':
+		return '`'
+	case '(':
+		return ')'
+	case '[':
+		return ']'
+	case '（':
+		return '）'
+	case '「':
+		return '」'
+	case '『':
+		return '』'
+	case '“':
+		return '”'
+	case '«':
+		return '»'
+	case '《':
+		return '》'
+	case '【':
+		return '】'
+	}
+	return 0
 }
 
 // closing finds the closer that matches, counting nested openers. A span
@@ -144,7 +158,7 @@ func closing(line string, opener, closer rune, base int) int {
 		switch {
 		case c == closer:
 			depth--
-			if depth == 0 && opener != '`' && strings.ContainsRune(hardStops+softStops, prev) {
+			if depth == 0 && opener != '`' && (hardStop(prev) || softStop(prev)) {
 				return base + prevAt
 			}
 			if depth == 0 {
@@ -172,19 +186,14 @@ func breaks(before, after string) bool {
 	case wide(last):
 		return true
 	}
-	return utf8.RuneCountInString(line) < wideLine || !unicode.IsLetter(next) && !unicode.IsDigit(next)
-}
-
-// wide reports a letter of a script that writes no spaces between sentences.
-func wide(r rune) bool {
-	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana)
+	return runes(line) < wideLine || !unicode.IsLetter(next) && !unicode.IsDigit(next)
 }
 
 // unspaced splits the long lines of scripts that end sentences with a space
 // and write none between words.
 func unspaced(s string) []string {
 	const long = 80
-	if utf8.RuneCountInString(s) <= long || !spaceless(s) {
+	if plain(s) || runes(s) <= long || !spaceless(s) {
 		return []string{s}
 	}
 	var out []string
@@ -192,7 +201,7 @@ func unspaced(s string) []string {
 	for word := range strings.SplitSeq(s, " ") {
 		first, _ := utf8.DecodeRuneInString(word)
 		last, _ := utf8.DecodeLastRuneInString(cur.String())
-		if cur.Len() > 0 && utf8.RuneCountInString(cur.String()) >= long/2 && southeast(first) && southeast(last) {
+		if cur.Len() > 0 && runes(cur.String()) >= long/2 && southeast(first) && southeast(last) {
 			out = append(out, cur.String())
 			cur.Reset()
 		}
@@ -202,10 +211,6 @@ func unspaced(s string) []string {
 		cur.WriteString(word)
 	}
 	return append(out, cur.String())
-}
-
-func southeast(r rune) bool {
-	return unicode.In(r, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
 }
 
 // spaceless reports a text most of whose letters are of such a script.

@@ -14,7 +14,9 @@ import (
 // known; the limit only keeps a file without line ends from taking all memory.
 const MaxLine = 1 << 30
 
-const chunk = 1 << 20
+// chunk is what is read at once: small enough to stay in the cache between hashing
+// and scanning.
+const chunk = 128 << 10
 
 var bom = []byte("\xef\xbb\xbf")
 

@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"bytes"
 	"fmt"
 
 	"github.com/precis-dev/precis/jobs/internal/finding"
@@ -107,11 +108,27 @@ func (c *checker) records() {
 		}
 		if rec.BadParent != transcript.ParentFine {
 			c.add(r, "malformed-parent", finding.Error, "parentUuid is a "+rec.BadParent.String(), "precis repair sets it")
-		} else if rec.Parent != 0 && c.x.Parent(r) < 0 {
+		} else if rec.Parent != 0 && c.x.Parent(r) < 0 && !c.damagedBytes(c.x.Name(rec.Parent)) {
 			c.add(r, "missing-parent", finding.Error, fmt.Sprintf("the parent %s is not in the file", c.x.Name(rec.Parent)), "precis repair shows the record it should hang below")
 		}
 	}
 }
+
+// damagedBytes tells that a uuid stands in a damaged line: the record is there,
+// its links are not broken once the line is mended.
+func (c *checker) damagedBytes(uuid string) bool {
+	for _, d := range c.x.Damage {
+		b := make([]byte, min(d.Len, maxDamage))
+		n, _ := c.src.At.ReadAt(b, d.Off)
+		if bytes.Contains(b[:n], []byte(uuid)) {
+			return true
+		}
+	}
+	return false
+}
+
+// maxDamage bounds how much of a damaged line is searched.
+const maxDamage = 16 << 20
 
 // surrogate reports the first half of a pair that stands alone.
 func (c *checker) surrogate(r int) {
@@ -136,7 +153,7 @@ func (c *checker) topology(sel *topology.Selection) {
 		if resumable[sel.Status] {
 			f.Severity = finding.Warning
 		}
-		if f.Rule == string(topology.Dangling) && c.reported(f.Line) {
+		if f.Rule == string(topology.Dangling) && (c.reported(f.Line) || c.damagedBytes(sel.Missing)) {
 			continue
 		}
 		c.findings = append(c.findings, f)

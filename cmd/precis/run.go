@@ -1,0 +1,199 @@
+package main
+
+import (
+	"context"
+	"errors"
+
+	"github.com/hashicorp/go-hclog"
+	"github.com/spf13/cobra"
+
+	"github.com/precis-dev/precis/engine"
+	"github.com/precis-dev/precis/engine/event"
+	"github.com/precis-dev/precis/jobs"
+	"github.com/precis-dev/precis/spec"
+)
+
+func (c *cli) runVerb() *cobra.Command {
+	var set []string
+	var o engine.Options
+	verb := &cobra.Command{
+		Use:   "run JOB...",
+		Short: "Run jobs",
+		Long: `run reads job files and runs them one after the other. If one of them has
+problems, none is run.
+
+Each session of a job is an item of its own: one that is refused does not keep the
+others from being done. A refusal says what is wrong, where, and what to do; it
+has written nothing outside the state folder. A new file is verified before it
+appears under its name, complete, or it does not appear. A file that stands there
+already is replaced only if precis put it there and nobody changed it since, or
+with --force.
+
+The record of the run, with a report for each session, is kept in the state
+folder.
+
+With --json: a JSON line for each event. The last line of a job is
+{"event": "run", "run", "exit", "items": [...]}.
+
+EXIT STATUS
+  0    every session is done or up to date
+  1    a session was refused or failed; nothing was published for it
+  2    a job has problems, cannot be read, or the command line is wrong
+  3    a new file is in place, but the report could not be written
+  130  interrupted; nothing half-written is left
+
+With several sessions: 0 if all ended in 0, else the smallest other code.`,
+		Example: `  precis run fold.yaml
+  precis run fold.yaml --set budgets.tokens=80000 --set publish.to=none
+  precis run jobs/*.yaml --json > events.jsonl`,
+		Args: atLeastOne("job file"),
+		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), args, set, o) },
+	}
+	addSet(verb, &set)
+	verb.Flags().BoolVar(&o.Force, "force", false, "replace a file at the output that precis did not write")
+	verb.Flags().BoolVar(&o.SessionClosed, "session-closed", false, "your word that no client has the sessions open")
+	return verb
+}
+
+// run runs jobs, once all of them are in order.
+func (c *cli) run(ctx context.Context, files, set []string, o engine.Options) error {
+	list, err := c.loadAll(files, set)
+	if err != nil {
+		return err
+	}
+	log := c.log()
+	e := engine.New(engine.OSEnv(c.state, log), jobs.Kinds()...)
+	code := exitDone
+	for i, job := range list {
+		if len(list) > 1 && !c.json && !c.quiet {
+			c.heading(i, job)
+		}
+		result, err := c.runJob(ctx, e, job, o, log)
+		if err != nil {
+			return err
+		}
+		code = worse(code, result.Exit)
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	return ended(code)
+}
+
+// heading sets several jobs apart.
+func (c *cli) heading(i int, job *spec.Job) {
+	p := c.page()
+	if i > 0 {
+		p.blank()
+	}
+	p.title("job "+job.Name+" ("+job.File+")", "")
+	p.blank()
+}
+
+// loadAll reads the jobs and tells the problems of all of them at once.
+func (c *cli) loadAll(files, set []string) ([]*spec.Job, error) {
+	var list []*spec.Job
+	var all spec.Problems
+	for _, file := range files {
+		job, err := c.load(file, set)
+		problems, err := problemsOf(err)
+		if err != nil {
+			return nil, err
+		}
+		list, all = append(list, job), append(all, problems...)
+	}
+	switch {
+	case len(all) == 0:
+		return list, nil
+	case c.json:
+		return nil, c.tellProblems(all)
+	}
+	if err := all.WriteText(c.errOut); err != nil {
+		return nil, err
+	}
+	return nil, exitError(exitUsage)
+}
+
+// problemLine is a problem as a line among events.
+type problemLine struct {
+	Event string `json:"event"`
+	spec.Problem
+}
+
+func (c *cli) tellProblems(all spec.Problems) error {
+	for _, p := range all {
+		if err := writeLine(c.out, problemLine{"problem", p}); err != nil {
+			return err
+		}
+	}
+	lines := event.NewLines(c.out)
+	lines.Emit(event.Run{
+		Exit: exitUsage, Class: "spec", Message: counted(len(all), "problem", "problems") + " in the job files; nothing was run",
+		Next: "correct them; precis check shows them with their lines", Items: []event.Item{},
+	})
+	if err := lines.Err(); err != nil {
+		return err
+	}
+	return exitError(exitUsage)
+}
+
+// runJob runs one job and tells how it ended. The error is of the output alone.
+func (c *cli) runJob(ctx context.Context, e *engine.Engine, job *spec.Job, o engine.Options, log hclog.Logger) (engine.Result, error) {
+	bars := c.watch()
+	sinks := fanOut{bars, logged{log}}
+	var lines *event.Lines
+	if c.json {
+		lines = event.NewLines(c.out)
+		sinks = append(sinks, lines)
+	}
+	o.Sink = sinks
+	result, runErr := e.Run(ctx, job, o)
+	bars.stop()
+	if c.json {
+		return result, committed(result, lines.Err())
+	}
+	return result, committed(result, c.tellRun(ctx, result, runErr))
+}
+
+// committed is the error of output that could not be written. What was published
+// stands all the same, which the exit code must say.
+func committed(result engine.Result, err error) error {
+	if err == nil {
+		return nil
+	}
+	for _, item := range result.Items {
+		for _, f := range item.Outputs {
+			if f.Op != "keep" {
+				return errors.Join(err, exitError(exitCommitted))
+			}
+		}
+	}
+	return err
+}
+
+// fanOut is several sinks as one.
+type fanOut []event.Sink
+
+// Emit gives the event to each of them.
+func (f fanOut) Emit(e event.Event) {
+	for _, s := range f {
+		s.Emit(e)
+	}
+}
+
+// logged is a sink that logs what begins and ends.
+type logged struct{ log hclog.Logger }
+
+// Emit logs an event at the level debug.
+func (l logged) Emit(e event.Event) {
+	switch e := e.(type) {
+	case event.RunStarted:
+		l.log.Debug("run started", "run", e.Run, "kind", e.Kind, "items", e.Items)
+	case event.StepStarted:
+		l.log.Debug("step started", "item", e.Item, "step", e.Step)
+	case event.StepFinished:
+		l.log.Debug("step finished", "item", e.Item, "step", e.Step)
+	case event.ItemFinished:
+		l.log.Debug("item finished", "item", e.ID, "status", e.Status, "class", e.Class)
+	}
+}
