@@ -176,18 +176,29 @@ func (i *inspector) tokens(r int) int64 {
 
 // usage adds up what the service reported, once a message.
 func (i *inspector) usage() {
-	last := map[transcript.Sym]int32{}
+	last := map[transcript.Sym]int{}
 	for r := range i.x.Records {
 		rec := &i.x.Records[r]
 		if rec.Has(transcript.Synthetic | transcript.APIErrorMark) {
 			i.r.Errors++
 		}
 		if rec.Type == transcript.Assistant && rec.Message != 0 {
-			last[rec.Message] = rec.OutputToks
+			last[rec.Message] = r
 		}
 	}
-	i.r.Usage.Messages = len(last)
-	for _, n := range last {
-		i.r.Usage.OutputTokens += int64(n)
+	u := Usage{Messages: len(last), Largest: []Message{}}
+	for _, r := range slices.Sorted(maps.Values(last)) {
+		rec := &i.x.Records[r]
+		m := Message{i.x.Name(rec.Message), int(rec.Line), int64(rec.OutputToks)}
+		u.OutputTokens += m.OutputTokens
+		if m.OutputTokens > 0 {
+			u.Largest = append(u.Largest, m)
+		}
 	}
+	slices.SortStableFunc(u.Largest, func(a, b Message) int { return cmp.Compare(b.OutputTokens, a.OutputTokens) })
+	u.Largest = u.Largest[:min(len(u.Largest), maxLargest)]
+	i.r.Usage = u
 }
+
+// maxLargest bounds the list of the largest messages.
+const maxLargest = 10

@@ -123,6 +123,15 @@ type Name struct {
 type Usage struct {
 	Messages     int   `json:"messages"`
 	OutputTokens int64 `json:"outputTokens"`
+	// Largest are the messages with the most output, at most ten.
+	Largest []Message `json:"largest"`
+}
+
+// Message is one message of the service by its id.
+type Message struct {
+	ID           string `json:"id"`
+	Line         int    `json:"line"` // of its last fragment
+	OutputTokens int64  `json:"outputTokens"`
 }
 
 // Secret counts likely credentials of one kind; values are never told.

@@ -1,6 +1,7 @@
 package jsonspan
 
 import (
+	"bytes"
 	"unicode/utf8"
 )
 
@@ -25,6 +26,21 @@ func next(b []byte, i int) (rune, int) {
 		return rune(c), 1
 	}
 	return utf8.DecodeRune(b[i:])
+}
+
+// TextLen is the number of bytes that a scanned string's text has.
+func TextLen(content []byte) int {
+	n := 0
+	for i := 0; i < len(content); {
+		j := bytes.IndexByte(content[i:], '\\')
+		if j < 0 {
+			return n + len(content) - i
+		}
+		r, size := unescape(content, i+j)
+		n += j + utf8.RuneLen(r)
+		i += j + size
+	}
+	return n
 }
 
 func unescape(b []byte, i int) (rune, int) {

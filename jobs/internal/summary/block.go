@@ -30,7 +30,7 @@ type block struct {
 func blocks(text string) []block {
 	r := blockReader{}
 	for line := range strings.SplitSeq(text, "\n") {
-		r.line(strings.TrimRight(line, " \t\r\u00a0"))
+		r.line(trimEnd(line))
 	}
 	r.flush()
 	return r.out
@@ -38,21 +38,31 @@ func blocks(text string) []block {
 
 type blockReader struct {
 	out   []block
-	cur   block
-	open  bool   // cur takes more lines
-	fence string // what closes the code block cur
+	cur   block    // but for its text
+	lines []string // text of cur
+	open  bool     // cur takes more lines
+	fence string   // what closes the code block cur
 }
 
 func (r *blockReader) line(line string) {
-	trimmed := strings.TrimLeft(line, " \t\u00a0")
-	indent := utf8.RuneCountInString(line) - utf8.RuneCountInString(trimmed)
-	if r.fence != "" {
+	trimmed := trimStart(line)
+	indent := runes(line[:len(line)-len(trimmed)])
+	switch {
+	case r.fence != "":
 		r.codeLine(line, trimmed)
-		return
+	case trimmed != "" && traits[trimmed[0]]&letter != 0:
+		r.prose(trimmed, indent) // nothing else begins with a letter
+	default:
+		r.marked(trimmed, indent)
 	}
+}
+
+// marked takes in a line that may be more than prose.
+func (r *blockReader) marked(trimmed string, indent int) {
 	if f := fenceOf(trimmed); f != "" {
 		r.flush()
-		r.fence, r.cur, r.open = f, block{kind: code}, true
+		r.fence = f
+		r.begin(block{kind: code})
 		return
 	}
 	mark, kind := marker(trimmed)
@@ -63,8 +73,7 @@ func (r *blockReader) line(line string) {
 		r.prose(trimmed, indent)
 	default:
 		r.flush()
-		r.cur = block{kind: kind, mark: mark, depth: indent, text: strings.TrimSpace(trimmed[len(mark):])}
-		r.open = true
+		r.begin(block{kind: kind, mark: mark, depth: indent}, strings.TrimSpace(trimmed[len(mark):]))
 		if kind == heading || kind == row {
 			r.flush()
 		}
@@ -75,11 +84,16 @@ func (r *blockReader) line(line string) {
 // after an indented or listed one continues the item only if it reads on.
 func (r *blockReader) prose(trimmed string, indent int) {
 	if r.open && (r.cur.kind == paragraph || indent > r.cur.depth || readsOn(trimmed)) {
-		r.cur.text += "\n" + trimmed
+		r.lines = append(r.lines, trimmed)
 		return
 	}
 	r.flush()
-	r.cur, r.open = block{text: trimmed}, true
+	r.begin(block{}, trimmed)
+}
+
+func (r *blockReader) begin(b block, lines ...string) {
+	r.cur, r.open = b, true
+	r.lines = append(r.lines[:0], lines...)
 }
 
 func (r *blockReader) codeLine(line, trimmed string) {
@@ -88,20 +102,51 @@ func (r *blockReader) codeLine(line, trimmed string) {
 		r.flush()
 		return
 	}
-	if r.cur.text != "" {
-		r.cur.text += "\n"
+	if len(r.lines) > 0 || line != "" {
+		r.lines = append(r.lines, line)
 	}
-	r.cur.text += line
 }
 
 func (r *blockReader) flush() {
-	if r.open && r.cur.text != "" {
+	if !r.open {
+		return
+	}
+	if r.cur.text = strings.Join(r.lines, "\n"); r.cur.text != "" {
 		if r.cur.kind == paragraph && bold(r.cur.text) {
 			r.cur.kind = heading
 		}
 		r.out = append(r.out, r.cur)
 	}
-	r.cur, r.open = block{}, false
+	r.open = false
+}
+
+// trimStart and trimEnd cut the white space that stands around lines.
+func trimStart(line string) string {
+	for {
+		switch {
+		case line == "":
+			return ""
+		case line[0] == ' ' || line[0] == '\t':
+			line = line[1:]
+		case strings.HasPrefix(line, "\u00a0"):
+			line = line[len("\u00a0"):]
+		default:
+			return line
+		}
+	}
+}
+
+func trimEnd(line string) string {
+	for {
+		switch {
+		case strings.HasSuffix(line, " "), strings.HasSuffix(line, "\t"), strings.HasSuffix(line, "\r"):
+			line = line[:len(line)-1]
+		case strings.HasSuffix(line, "\u00a0"):
+			line = line[:len(line)-len("\u00a0")]
+		default:
+			return line
+		}
+	}
 }
 
 func fenceOf(s string) string {
@@ -142,6 +187,9 @@ func marker(s string) (string, blockKind) {
 // bold reports a line that is bold from end to end, which is how models write
 // headings inside of answers.
 func bold(s string) bool {
+	if s[0] != '*' {
+		return false
+	}
 	s = strings.TrimRight(s, ":")
 	return len(s) > 4 && strings.HasPrefix(s, "**") && strings.HasSuffix(s, "**") &&
 		!strings.ContainsAny(s, "\n") && !strings.Contains(s[2:len(s)-2], "**")
@@ -165,7 +213,7 @@ func (k block) body() string {
 	switch k.kind {
 	case code:
 		lines := strings.Count(k.text, "\n") + 1
-		if lines <= 3 && utf8.RuneCountInString(k.text) <= 160 {
+		if lines <= 3 && runes(k.text) <= 160 {
 			return "`" + strings.ReplaceAll(flat(k.text), "`", "'") + "`"
 		}
 		return "[code, " + strconv.Itoa(lines) + " lines]"

@@ -55,12 +55,28 @@ func (b *Builder) keep(s *shelf, it item, weight int) {
 // mine takes decisions and findings out of the model's words in the middle of
 // its work.
 func (b *Builder) mine(p passage, at place) {
+	if !b.promises(p.text, at) {
+		return
+	}
 	us := statements(p.text)
 	for i, u := range us {
 		if shelf, weight := b.judge(u, at, at == thought && i >= len(us)-3); shelf != nil {
 			b.keep(shelf, item{n: p.n, text: told(u)}, weight)
 		}
 	}
+}
+
+// promises reports that a statement of a text may be worth its place on a
+// shelf: would be, if all that speaks for it stood in one sentence. Most texts
+// are done with here, without being split.
+func (b *Builder) promises(text string, at place) bool {
+	says := b.words.cues(text)
+	if says&(decides|explains) == 0 {
+		return false
+	}
+	bold := strings.Contains(text, "**") || strings.Contains(text, "__")
+	v := value(says, count(exact(text), bold, at == thought, at == beforeChange))
+	return max(v.decision, v.finding) >= bar(at)
 }
 
 // told is what the model said; it cannot pass for a quotation of the person.
@@ -80,12 +96,15 @@ func (u unit) prose() bool {
 // short enough to be quoted.
 func telling(u unit) bool {
 	n := runes(u.text)
+	if n >= 30 || n == len(u.text) {
+		return n >= 30 && n <= longest
+	}
 	for _, r := range u.text {
 		if wide(r) {
 			n += 2
 		}
 	}
-	return n >= 30 && runes(u.text) <= longest
+	return n >= 30
 }
 
 // judge finds the shelf for a unit of the model's words, or none. Its words
@@ -94,30 +113,48 @@ func telling(u unit) bool {
 // turn is in the history anyway and moves out of it only as a decision or an
 // open point.
 func (b *Builder) judge(u unit, at place, concludes bool) (*shelf, int) {
-	if !u.prose() || u.asks() || !telling(u) {
+	if u.kind != paragraph && u.kind != listItem || !telling(u) {
 		return nil, 0
 	}
-	cues := b.words.cues(u.text)
-	score := count(u.exact(), u.emphatic(), concludes, at == final, at == beforeChange)
-	if b.words.opensWith(u.text, announces) {
+	sense := b.words.read(u.text)
+	if sense.says&(decides|explains|leavesOpen) == 0 || u.asks() || !u.prose() {
+		return nil, 0
+	}
+	score := count(exact(u.text), u.emphatic(), concludes, at == final, at == beforeChange)
+	if sense.opens&announces != 0 {
 		score -= 2
 	}
-	bar := 4
-	if at == thought {
-		bar = 6
-	}
-	has := func(c cue) int { return count(cues&c != 0) }
-	decision := score + 3*has(decides) + 2*has(replaces)
-	finding := score + 3*has(explains) + has(fails) + has(replaces)
+	v := value(sense.says, score)
 	switch {
-	case decision >= bar && has(decides) > 0:
-		return &b.choices, decision
-	case at == final && score+3*has(leavesOpen) >= bar && has(leavesOpen) > 0:
+	case v.decision >= bar(at) && sense.says&decides != 0:
+		return &b.choices, v.decision
+	case at == final && v.open >= bar(at) && sense.says&leavesOpen != 0:
 		return &b.open, score + b.turns
-	case at != final && finding >= bar && has(explains) > 0:
-		return &b.findings, finding
+	case at != final && v.finding >= bar(at) && sense.says&explains != 0:
+		return &b.findings, v.finding
 	}
 	return nil, 0
+}
+
+// worth is how much speaks for a statement as one thing or another.
+type worth struct{ decision, open, finding int }
+
+// value weighs the words of a statement on top of what its form scores.
+func value(says cue, score int) worth {
+	has := func(c cue) int { return count(says&c != 0) }
+	return worth{
+		decision: score + 3*has(decides) + 2*has(replaces),
+		open:     score + 3*has(leavesOpen),
+		finding:  score + 3*has(explains) + has(fails) + has(replaces),
+	}
+}
+
+// bar is what a statement must be worth to be kept.
+func bar(at place) int {
+	if at == thought {
+		return 6
+	}
+	return 4
 }
 
 func count(conditions ...bool) int {

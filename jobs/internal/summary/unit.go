@@ -3,6 +3,7 @@ package summary
 import (
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // unit is the smallest piece that is quoted whole: a sentence, a list item, a
@@ -36,11 +37,7 @@ func split(text string, whole int) []unit {
 	var out []unit
 	bs := blocks(text)
 	for i, k := range bs {
-		parts := []string{k.body()}
-		if prose := k.kind == paragraph || k.kind == listItem; prose && runes(parts[0]) > whole {
-			parts = sentences(k.text)
-		}
-		for j, p := range parts {
+		for j, p := range k.parts(whole) {
 			if p == "" {
 				continue
 			}
@@ -53,10 +50,26 @@ func split(text string, whole int) []unit {
 	return out
 }
 
+// parts splits a block into sentences if it is prose longer than whole.
+func (k block) parts(whole int) []string {
+	prose := k.kind == paragraph || k.kind == listItem
+	if prose && whole == 0 {
+		return sentences(k.text)
+	}
+	body := k.body()
+	if prose && runes(body) > whole {
+		return sentences(k.text)
+	}
+	return []string{body}
+}
+
 // asks reports a question.
 func (u unit) asks() bool {
 	t := strings.TrimRight(u.text, closers+" ")
-	return strings.HasSuffix(t, "?") || strings.HasSuffix(t, "？") || strings.HasSuffix(t, "؟") || strings.HasSuffix(t, "՞")
+	if t != "" && t[len(t)-1] < utf8.RuneSelf {
+		return t[len(t)-1] == '?'
+	}
+	return strings.HasSuffix(t, "？") || strings.HasSuffix(t, "؟") || strings.HasSuffix(t, "՞")
 }
 
 // emphatic reports a unit that begins in bold, as leads of list items do.
@@ -64,9 +77,10 @@ func (u unit) emphatic() bool {
 	return strings.HasPrefix(u.text, "**") || strings.HasPrefix(u.text, "__")
 }
 
-// exact reports a code span, a path or a number: what is hard to recall.
-func (u unit) exact() bool {
-	return strings.ContainsRune(u.text, '`') || strings.ContainsFunc(u.text, unicode.IsDigit)
+// exact reports a text with a code span, a path or a number: what is hard to
+// recall.
+func exact(text string) bool {
+	return strings.Contains(text, "`") || strings.ContainsFunc(text, unicode.IsDigit)
 }
 
 // machine reports a line that looks like output of a program rather than
@@ -75,6 +89,10 @@ func (u unit) machine() bool {
 	letters, others, spaces := 0, 0, 0
 	for _, r := range u.text {
 		switch {
+		case r < utf8.RuneSelf && traits[r]&letter != 0:
+			letters++
+		case r < utf8.RuneSelf && traits[r]&space == 0:
+			others++
 		case unicode.IsLetter(r), unicode.IsMark(r):
 			letters++
 		case unicode.IsSpace(r):

@@ -440,8 +440,9 @@ func (p *parser) count() {
 	if p.rec.Type == Snapshot {
 		t.Snapshots += int64(p.rec.Len)
 	}
-	n := int64(p.stdout.End - p.stdout.Start)
-	if n > 0 && bytes.Equal(p.stdout.Of(p.s.Data), p.output.Of(p.s.Data)) {
+	out := p.stdout.Of(p.s.Data)
+	if len(out) > 0 && bytes.Equal(out, p.output.Of(p.s.Data)) {
+		n := int64(jsonspan.TextLen(out))
 		t.DoubleOutput += n
 		if n > t.doubleMax {
 			t.doubleMax, t.DoubleLine = n, int(p.rec.Line)
