@@ -74,7 +74,8 @@ func merge(x *transcript.Index, active []int) []message {
 	assistant := map[transcript.Sym]int{}
 	for _, r := range active {
 		rec := &x.Records[r]
-		if !rec.API() {
+		// Error rows that the client made itself are not sent.
+		if !rec.API() || rec.Has(transcript.Synthetic|transcript.APIErrorMark) {
 			continue
 		}
 		n := len(ms)

@@ -56,6 +56,11 @@ func TestRules(t *testing.T) {
 	}{
 		{"no tools", func(b *builder) { b.User("u1", "", "x"); b.Assistant("a1", "u1", "m1", text("x")) }, nil, 0},
 		{"a pair", func(b *builder) { b.Assistant("k", "", "m1", use("t1")); b.Result("r", "k", "t1", "x") }, nil, 0},
+		{"an error row of the client between", func(b *builder) {
+			b.Assistant("k", "", "m1", use("t1"))
+			b.Assistant("e", "k", "m2", text("API error"), with("isApiErrorMessage", true), with("message.model", "<synthetic>"))
+			b.Result("r", "e", "t1", "x")
+		}, nil, 0},
 		{"side records between", func(b *builder) {
 			b.Assistant("k", "", "m1", use("t1"))
 			b.Attachment("t", "k", "hook")

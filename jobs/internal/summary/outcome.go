@@ -15,10 +15,6 @@ type outcome struct {
 var (
 	ansi      = regexp.MustCompile("\x1b\\[[0-9;?]*[A-Za-z]")
 	exitCode  = regexp.MustCompile(`^(?:Error: )?Exit code (\d+)$`)
-	passCount = regexp.MustCompile(`(?i)\b(\d+) (?:passed|passing|pass|tests? passed)\b|\bpass (\d+)\b`)
-	failCount = regexp.MustCompile(`(?i)\b(\d+) (?:failed|failing|failures?|tests? failed)\b|\bfail (\d+)\b`)
-	goOK      = regexp.MustCompile(`(?m)^ok\s+\S+`)
-	goFail    = regexp.MustCompile(`(?m)^\s*--- FAIL: (\S+)|^FAIL\s+(\S+)`)
 	fileLine  = regexp.MustCompile(`^\S+\.\w+[:(]\d+`)
 	errorLine = regexp.MustCompile(`(?i)(?:error|exception)\b|\b(?:fatal|failed|failure|panic|denied|not found|no such|cannot|invalid|undefined)\b`)
 )
@@ -26,7 +22,10 @@ var (
 // judge tells the outcome of a call. A check that was piped through another
 // command ends well and still says in its output that it failed.
 func judge(e Entry, c command) outcome {
-	text := ansi.ReplaceAllString(e.Text, "")
+	text := e.Text
+	if strings.Contains(text, "\x1b") {
+		text = ansi.ReplaceAllString(text, "")
+	}
 	counts, failed := "", false
 	if c.class == "test" {
 		counts, failed = testCounts(text)
@@ -35,60 +34,22 @@ func judge(e Entry, c command) outcome {
 	case e.IsError && counts != "":
 		return outcome{false, counts}
 	case e.IsError:
-		return outcome{false, firstError(text)}
+		return outcome{false, firstError(bothEnds(text))}
 	}
 	return outcome{!failed, counts}
 }
 
-// testCounts reads the totals that test runners print.
-func testCounts(text string) (string, bool) {
-	passed, failed := largest(passCount, text), largest(failCount, text)
-	if passed < 0 && failed < 0 {
-		return goCounts(text)
-	}
-	s := ""
-	if failed > 0 {
-		s = strconv.Itoa(failed) + " failed"
-	}
-	if passed >= 0 {
-		s = strings.TrimPrefix(s+", "+strconv.Itoa(passed)+" passed", ", ")
-	}
-	return s, failed > 0
-}
+// look bounds how much of either end of a failed call's output is searched
+// for what went wrong, in bytes.
+const look = 4 << 10
 
-// goCounts reads what go test prints: the packages that passed and the first
-// tests that did not.
-func goCounts(text string) (string, bool) {
-	passed := len(goOK.FindAllString(text, -1))
-	var failed []string
-	for _, m := range goFail.FindAllStringSubmatch(text, -1) {
-		failed = append(failed, m[1]+m[2])
+// bothEnds returns the beginning and the end of a long text.
+func bothEnds(text string) string {
+	if len(text) <= 2*look {
+		return text
 	}
-	switch {
-	case len(failed) == 0 && passed == 0:
-		return "", false
-	case len(failed) == 0:
-		return plural(passed, "package") + " ok", false
-	}
-	s := "FAIL " + safe(reduce(strings.Join(failed[:min(len(failed), 3)], ", "), 160))
-	if len(failed) > 3 {
-		s += " and " + strconv.Itoa(len(failed)-3) + " more"
-	}
-	if passed > 0 {
-		s += "; " + plural(passed, "package") + " ok"
-	}
-	return s, true
-}
-
-// largest returns the greatest number that a count form finds, or -1.
-func largest(form *regexp.Regexp, text string) int {
-	most := -1
-	for _, m := range form.FindAllStringSubmatch(text, -1) {
-		if n, err := strconv.Atoi(m[1] + m[2]); err == nil {
-			most = max(most, n)
-		}
-	}
-	return most
+	tail := text[len(text)-look:]
+	return text[:strings.LastIndexByte(text[:look], '\n')+1] + tail[strings.IndexByte(tail, '\n')+1:]
 }
 
 // firstError returns the line that says best what went wrong: the first that
@@ -104,17 +65,7 @@ func firstError(text string) string {
 			exit = "exit " + m[1]
 			continue
 		}
-		if len(line) < 3 || strings.HasPrefix(line, "Traceback") || (unit{text: line}).machine() && !errorLine.MatchString(line) {
-			continue
-		}
-		r := 1
-		if errorLine.MatchString(line) {
-			r = 2
-		}
-		if fileLine.MatchString(line) {
-			r = 3
-		}
-		if r > rank {
+		if r := rankError(line, rank); r > rank {
 			first, rank = line, r
 		}
 	}
@@ -123,4 +74,23 @@ func firstError(text string) string {
 		return exit + ": " + first
 	}
 	return exit + first
+}
+
+// rankError rates a line of an error, as far as it could beat rank.
+func rankError(line string, rank int) int {
+	if rank >= 3 || len(line) < 3 || strings.HasPrefix(line, "Traceback") {
+		return 0
+	}
+	word, _, _ := strings.Cut(line, " ")
+	inFile := strings.Contains(word, ".") && fileLine.MatchString(line)
+	says := rank < 2 && errorLine.MatchString(line)
+	switch {
+	case (inFile || rank < 1) && (unit{text: line}).machine() && !says && !errorLine.MatchString(line):
+		return 0
+	case inFile:
+		return 3
+	case says:
+		return 2
+	}
+	return 1
 }

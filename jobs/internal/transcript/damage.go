@@ -17,7 +17,6 @@ const (
 	NulBlock  DamageKind = "nul-block"
 	Split     DamageKind = "split-record"
 	NoObject  DamageKind = "not-an-object"
-	TooLong   DamageKind = "line-too-long"
 )
 
 // Damage is one place where the file holds something else than a record a line.
