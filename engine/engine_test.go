@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/hashicorp/go-hclog"
@@ -206,36 +205,35 @@ func TestOneFailureAmongSeveral(t *testing.T) {
 	for name, test := range map[string]struct {
 		before  func(context.Context, string, string) error
 		stop    bool
-		force   bool
 		want    string
 		exit    int
 		entries int // of the journal
 	}{
-		"all good": {nil, false, false, "done done done", 0, 1 + 3*8 + 1},
+		"all good": {nil, false, "done done done", 0, 1 + 3*8 + 1},
 		"a step fails": {func(_ context.Context, item, name string) error {
 			if item == "b" && name == "shout" {
 				return bad
 			}
 			return nil
-		}, false, false, "done failed:failed done", 1, 1 + 2*8 + 6 + 1},
+		}, false, "done failed:failed done", 1, 1 + 2*8 + 6 + 1},
 		"a step panics": {func(_ context.Context, item, name string) error {
 			if item == "b" {
 				panic(bad)
 			}
 			return nil
-		}, false, false, "done failed:internal-error done", 1, 1 + 2*8 + 4 + 1},
+		}, false, "done failed:internal-error done", 1, 1 + 2*8 + 4 + 1},
 		"a step refuses": {func(_ context.Context, item, name string) error {
 			if item == "b" {
 				return fmt.Errorf("wrapped: %w", &step.Refusal{Class: "too-big", Message: "m", Next: "n"})
 			}
 			return nil
-		}, false, false, "done refused:too-big done", 1, 1 + 2*8 + 4 + 1},
+		}, false, "done refused:too-big done", 1, 1 + 2*8 + 4 + 1},
 		"stop": {func(_ context.Context, item, name string) error {
 			if item == "b" {
 				return bad
 			}
 			return nil
-		}, true, false, "done failed:failed interrupted:stopped", 1, 1 + 8 + 4 + 1},
+		}, true, "done failed:failed interrupted:stopped", 1, 1 + 8 + 4 + 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := world(t, "a", "b", "c")
@@ -392,57 +390,6 @@ func TestEvents(t *testing.T) {
 `
 	if d := cmp.Diff(want, told.String()); d != "" {
 		t.Error(d)
-	}
-}
-
-func TestCancellation(t *testing.T) {
-	f := world(t, "a", "b", "c")
-	ctx, cancel := context.WithCancel(context.Background())
-	k := kind("a", "b", "c")
-	k.Before = func(ctx context.Context, item, name string) error {
-		if item == "b" && name == "shout" {
-			cancel()
-			<-ctx.Done()
-			return errors.New("killed")
-		}
-		return nil
-	}
-	j := job()
-	j.Run.Workers = 1
-	r, err := engine.New(enginetest.Env(f), k).Run(ctx, j, engine.Options{})
-	if err != nil || statuses(r) != "done interrupted:interrupted interrupted:interrupted" || r.Exit != 130 {
-		t.Errorf("%s, exit %d, %v", statuses(r), r.Exit, err)
-	}
-	if r.Items[1].Next != "precis resume run-0001" {
-		t.Errorf("next: %s", r.Items[1].Next)
-	}
-	entries, err := journal.Read(f, journalFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := journal.Fold(entries)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if s.Finished != nil || s.Item("a").Result == nil || s.Item("b").Result != nil || s.Item("c").Result != nil {
-		t.Errorf("the journal ends what was interrupted: %+v", s)
-	}
-	if got := s.Item("b").Step("shout"); got.Phase != journal.Failed || got.Failure.Status != step.Interrupted {
-		t.Errorf("%+v", got)
-	}
-}
-
-func TestTimeout(t *testing.T) {
-	k := kind("a")
-	k.Before = func(ctx context.Context, _, _ string) error {
-		<-ctx.Done()
-		return ctx.Err()
-	}
-	j := job()
-	j.Run.Timeout = spec.Duration(time.Millisecond)
-	r, err := engine.New(enginetest.Env(world(t, "a")), k).Run(context.Background(), j, engine.Options{})
-	if err != nil || statuses(r) != "failed:timeout" || r.Exit != 1 {
-		t.Errorf("%s, exit %d, %v", statuses(r), r.Exit, err)
 	}
 }
 

@@ -24,8 +24,7 @@ type told struct {
 	*compress.Report
 }
 
-// tellRun prints how a run ended. Without standing results only what needs
-// attention is left with --quiet.
+// tellRun prints how a run ended; with --quiet, what needs attention.
 func (c *cli) tellRun(ctx context.Context, result engine.Result, runErr error) error {
 	items := make([]told, len(result.Items))
 	for i, r := range result.Items {
@@ -91,6 +90,7 @@ func (c *cli) tellItem(p *page, t told, many bool) {
 	}
 	p.title(t.ItemResult.Session, t.status())
 	switch {
+	case t.Class == "interrupted": // told for the run as a whole
 	case !t.done():
 		p.refusal(t.ItemResult)
 	case t.Report == nil:

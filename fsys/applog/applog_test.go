@@ -264,6 +264,19 @@ func checkSurvivors(t *testing.T, name string, f *memfs.FS, want []string) {
 	}
 }
 
+func TestWhatIsBuiltUponIsDurable(t *testing.T) {
+	f := mem()
+	w, err := fsys.CreateNew(f, "/log")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Write([]byte("{of a process that died before its sync}\n"))
+	open(t, f)
+	if d := cmp.Diff(read(t, f), read(t, f.CrashClone(0))); d != "" {
+		t.Error(d)
+	}
+}
+
 func TestAFailedAppendBreaksTheLog(t *testing.T) {
 	base := mem()
 	open(t, base).Close()

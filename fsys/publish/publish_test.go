@@ -232,6 +232,49 @@ func (i intruder) OpenFile(name string, flag int, perm fs.FileMode) (afero.File,
 	return i.FS.OpenFile(name, flag, perm)
 }
 
+// meddler changes a file just before it is opened for the nth time.
+type meddler struct {
+	*memfs.FS
+	name string
+	nth  int
+}
+
+func (m *meddler) Open(name string) (afero.File, error) {
+	if name == m.name {
+		if m.nth--; m.nth == 0 {
+			_ = afero.WriteFile(m.FS, name, []byte("meddled"), 0o600)
+		}
+	}
+	return m.FS.Open(name)
+}
+
+func TestFilesThatChangeOnTheWay(t *testing.T) {
+	for title, test := range map[string]struct {
+		there  string
+		file   string
+		nth    int
+		stands string
+	}{
+		"target before it is replaced": {oldBytes, target, 2, "meddled"},
+		"target after it is replaced":  {oldBytes, target, 3, "meddled"},
+		"target after it is created":   {"", target, 1, "meddled"},
+		"stage before it is claimed":   {"", stage, 1, "(absent)"},
+	} {
+		f := mem()
+		if test.there != "" {
+			standing(t, f, test.there)
+		}
+		r := request()
+		r.Replaces = oldSum
+		if got, err := publish.Candidate(context.Background(), &meddler{f, test.file, test.nth}, r); err == nil {
+			t.Errorf("%s: published %+v", title, got)
+		}
+		if content(f, target) != test.stands || content(f, stage) != "(absent)" {
+			t.Errorf("%s: the target holds %q, the stage %q", title, content(f, target), content(f, stage))
+		}
+	}
+}
+
 // noLinks hides every capability but the folder sync.
 type noLinks struct{ afero.Fs }
 

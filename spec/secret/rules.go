@@ -89,14 +89,25 @@ var (
 	keyText = setOf(capitals, smalls, decimals, "+/=\\ \r\n\t")
 )
 
-// starts holds the first two bytes of every prefix, one bit each: the scan of
-// everything that is no credential is one look-up a byte.
-var starts = func() *pairs {
+// marks holds the first two bytes of every prefix, and its second and third, one
+// bit each: the scan of everything that is no credential is one look-up for two
+// bytes.
+var marks = func() *pairs {
 	p := new(pairs)
 	for _, r := range rules {
 		p.add(r.prefix[0], r.prefix[1])
+		p.add(r.prefix[1], r.prefix[2])
 	}
 	return p
+}()
+
+// byFirst are the rules by the first byte of their prefix, in their order.
+var byFirst = func() *[256][]rule {
+	m := new([256][]rule)
+	for _, r := range rules {
+		m[r.prefix[0]] = append(m[r.prefix[0]], r)
+	}
+	return m
 }()
 
 type pairs [256][4]uint64

@@ -15,16 +15,23 @@ type Match struct {
 	Start, End int
 }
 
-// Find returns the credentials in b in order, without overlap.
+// Find returns the credentials in b in order, without overlap. Every prefix has
+// at least three bytes, so looking at every second pair of bytes meets either its
+// first two or its second and third.
 func Find(b []byte) []Match {
 	var found []Match
-	for i := 0; i+1 < len(b); i++ {
-		if !starts.has(b[i], b[i+1]) {
+	free := 0 // the end of the last match
+	for i := 0; i+1 < len(b); i += 2 {
+		if !marks.has(b[i], b[i+1]) {
 			continue
 		}
-		if m, ok := at(b, i); ok {
-			found = append(found, m)
-			i = m.End - 1
+		for start := max(i-1, free); start <= i; start++ {
+			if m, ok := at(b, start); ok {
+				found = append(found, m)
+				free = m.End
+				i = free - 2 + free%2
+				break
+			}
 		}
 	}
 	return found
@@ -32,10 +39,10 @@ func Find(b []byte) []Match {
 
 // at matches the rules at one position.
 func at(b []byte, i int) (Match, bool) {
-	if !boundary(b, i) {
+	if i >= len(b) || len(byFirst[b[i]]) == 0 || !boundary(b, i) {
 		return Match{}, false
 	}
-	for _, r := range rules {
+	for _, r := range byFirst[b[i]] {
 		rest := b[i:]
 		if !bytes.HasPrefix(rest, []byte(r.prefix)) {
 			continue

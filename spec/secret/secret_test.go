@@ -190,3 +190,14 @@ func BenchmarkFind(b *testing.B) {
 		})
 	}
 }
+
+// Credentials that follow each other directly are found at whatever offset.
+func TestFindNeighbours(t *testing.T) {
+	id := "AKIA" + strings.Repeat("B", 16)
+	for pad := range 4 {
+		text := strings.Repeat(".", pad) + id + " " + id + "\n" + id + ".." + id
+		if got := secret.Find([]byte(text)); len(got) != 4 {
+			t.Errorf("%d of 4 found behind %d bytes", len(got), pad)
+		}
+	}
+}

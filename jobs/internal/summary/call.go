@@ -46,12 +46,17 @@ func (c *calls) settle(id string) (pendingCall, bool) {
 	return pendingCall{}, false
 }
 
-// field returns the first of the named inputs that is not empty.
-func (e Entry) field(names ...string) string {
+// field returns the first of the named inputs that is not empty. Most inputs
+// are contents of files, which nothing is taken from, so what is asked for is
+// cleaned here.
+func (b *Builder) field(e Entry, names ...string) string {
 	for _, name := range names {
 		for _, f := range e.Input {
-			if f.Name == name && f.Value != "" {
-				return f.Value
+			if f.Name != name || f.Value == "" {
+				continue
+			}
+			if v := b.clean(f.Value); v != "" {
+				return v
 			}
 		}
 	}
@@ -60,31 +65,17 @@ func (e Entry) field(names ...string) string {
 
 // addCall notes what a call is about; what came of it is told by its result.
 func (b *Builder) addCall(e Entry) {
-	for i, f := range e.Input {
-		if i == 0 {
-			e.Input = append([]Field(nil), e.Input...)
-		}
-		e.Input[i].Value = b.clean(f.Value)
-	}
 	p := pendingCall{id: e.ToolID, n: e.N, tool: e.Tool}
-	p.target = strings.TrimSpace(e.Tool + " " + reduce(flat(e.field("url", "query", "description")), 80))
-	path := e.field("file_path", "notebook_path", "filePath", "path")
-	if how, ok := fileTools[strings.ToLower(e.Tool)]; ok && path != "" {
-		p.touched, p.target = []touch{{path, how}}, e.Tool+" "+path
-	}
-	if line := e.field("command", "cmd"); line != "" {
-		p.command = parseCommand(b.words, line)
-		p.touched, p.target = p.command.touched, p.command.key
-	}
+	b.aim(&p, e)
 	switch e.Tool {
 	case "TodoWrite":
-		b.todos.replace(e.N, e.field("todos"))
+		b.todos.replace(e.N, b.field(e, "todos"))
 	case "TaskCreate":
-		p.task = e.field("subject", "description")
+		p.task = b.field(e, "subject", "description")
 	case "TaskUpdate":
-		b.todos.update(e.N, e.field("taskId"), e.field("status"))
+		b.todos.update(e.N, b.field(e, "taskId"), b.field(e, "status"))
 	case "ExitPlanMode":
-		p.plan = e.field("plan")
+		p.plan = b.field(e, "plan")
 	case "AskUserQuestion":
 		p.asked = true
 	}
@@ -92,6 +83,22 @@ func (b *Builder) addCall(e Entry) {
 	b.cur.tally.calls++
 	b.cur.tally.span.add(e.N)
 	b.calls.wait(p)
+}
+
+// aim finds what a call acts on.
+func (b *Builder) aim(p *pendingCall, e Entry) {
+	if line := b.field(e, "command", "cmd"); line != "" {
+		p.command = parseCommand(b.words, line)
+		p.touched, p.target = p.command.touched, p.command.key
+		return
+	}
+	if how, ok := fileTools[strings.ToLower(e.Tool)]; ok {
+		if path := b.field(e, "file_path", "notebook_path", "filePath", "path"); path != "" {
+			p.touched, p.target = []touch{{path, how}}, e.Tool+" "+path
+			return
+		}
+	}
+	p.target = strings.TrimSpace(e.Tool + " " + reduce(flat(b.field(e, "url", "query", "description")), 80))
 }
 
 func (p pendingCall) changes() bool {
@@ -117,13 +124,16 @@ func (b *Builder) addResult(e Entry) {
 		return
 	}
 	b.cur.tally.span.add(e.N)
-	if !e.IsError && !p.tells() {
+	if e.IsError || p.tells() {
+		e.Text = b.clean(e.Text)
+	} else {
 		e.Text = ""
 	}
-	e.Text = b.clean(e.Text)
-	if why, ok := refusal(e.Text); e.IsError && ok {
-		b.refuse(p, e.N, why)
-		return
+	if e.IsError {
+		if why, ok := refusal(e.Text); ok {
+			b.refuse(p, e.N, why)
+			return
+		}
 	}
 	if p.asked && !e.IsError {
 		b.addReplies(e)

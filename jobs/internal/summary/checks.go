@@ -2,6 +2,7 @@ package summary
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -26,7 +27,7 @@ func (r *recent[T]) at(key string, n int) *T {
 	d := r.byKey[key]
 	if d == nil {
 		if len(r.byKey) >= r.limit {
-			delete(r.byKey, r.sorted()[0].key)
+			delete(r.byKey, slices.MinFunc(slices.Collect(maps.Values(r.byKey)), older[T]).key)
 		}
 		d = &dated[T]{key: key}
 		r.byKey[key] = d
@@ -41,10 +42,12 @@ func (r *recent[T]) sorted() []*dated[T] {
 	for _, d := range r.byKey {
 		out = append(out, d)
 	}
-	slices.SortFunc(out, func(a, b *dated[T]) int {
-		return cmp.Or(cmp.Compare(a.n, b.n), cmp.Compare(a.key, b.key))
-	})
+	slices.SortFunc(out, older)
 	return out
+}
+
+func older[T any](a, b *dated[T]) int {
+	return cmp.Or(cmp.Compare(a.n, b.n), cmp.Compare(a.key, b.key))
 }
 
 // checks holds the tests, builds and other commands with a class.
@@ -139,17 +142,27 @@ func (p pendingCall) faultKey() string {
 	if p.command.key == "" || p.command.isCheck() {
 		return p.target
 	}
-	args := strings.Fields(p.command.key)
-	return strings.Join(args[:min(len(args), 2)], " ")
+	first, rest, _ := strings.Cut(p.command.key, " ")
+	second, _, found := strings.Cut(rest, " ")
+	if !found {
+		return p.command.key
+	}
+	return p.command.key[:len(first)+1+len(second)]
 }
 
 // cure notes what a success settles: the same call, and the narrower runs of
 // the same check.
 func (f *faults) cure(p pendingCall, n int) {
-	key, words := p.faultKey(), len(strings.Fields(p.command.key))
+	if d := f.byKey[p.faultKey()]; d != nil && d.value.cured == 0 {
+		d.value.cured = n
+	}
+	if !p.command.isCheck() {
+		return
+	}
+	spaces := strings.Count(p.command.key, " ")
 	for _, d := range f.byKey {
-		narrower := p.command.isCheck() && d.value.check && strings.HasPrefix(d.key, p.command.head+" ") && len(strings.Fields(d.key)) >= words
-		if d.value.cured == 0 && (d.key == key || narrower) {
+		narrower := d.value.check && strings.HasPrefix(d.key, p.command.head+" ") && strings.Count(d.key, " ") >= spaces
+		if narrower && d.value.cured == 0 {
 			d.value.cured = n
 		}
 	}

@@ -3,6 +3,7 @@ package summary
 import (
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -33,7 +34,7 @@ func parseCommand(l *lexicon, line string) command {
 	plain := withoutHeredocs(line)
 	for _, segment := range segments(plain) {
 		args := strings.Fields(segment)
-		for len(args) > 0 && (assignment.MatchString(args[0]) || isWrapper(args[0])) {
+		for len(args) > 0 && (isAssignment(args[0]) || isWrapper(args[0])) {
 			args = args[1:]
 		}
 		if len(args) == 0 {
@@ -48,11 +49,15 @@ func parseCommand(l *lexicon, line string) command {
 	if c.key == "" {
 		c.key = flat(plain)
 	}
-	c.key = reduce(c.key, 100)
+	c.key = strings.Clone(reduce(c.key, 100))
 	if c.class == "commit" {
 		c.subject = subject(line)
 	}
 	return c
+}
+
+func isAssignment(word string) bool {
+	return strings.Contains(word, "=") && assignment.MatchString(word)
 }
 
 func isWrapper(word string) bool {
@@ -69,8 +74,8 @@ func classOf(l *lexicon, args []string) (class, head string) {
 	if start[0] == "git" && len(args) > 3 && args[1] == "-C" {
 		start = append([]string{"git"}, args[3:min(len(args), 6)]...)
 	}
+	first := strings.Join(start, " ")
 	for n := len(start); n > 0; n-- {
-		first := strings.Join(start[:n], " ")
 		if class, ok := l.commands[first]; ok {
 			return class, first
 		}
@@ -79,6 +84,7 @@ func classOf(l *lexicon, args []string) (class, head string) {
 				return class, first
 			}
 		}
+		first = first[:max(strings.LastIndexByte(first, ' '), 0)]
 	}
 	return "", ""
 }
@@ -96,6 +102,9 @@ func indexOf(list []string, s string) int {
 
 // withoutHeredocs drops the bodies of here documents.
 func withoutHeredocs(line string) string {
+	if !strings.Contains(line, "<<") {
+		return line
+	}
 	var out []string
 	end := ""
 	for l := range strings.SplitSeq(line, "\n") {
@@ -179,16 +188,22 @@ func shellTouches(args []string, segment string) []touch {
 			out = append(out, touch{o, writes})
 		}
 	}
-	if m := redirect.FindStringSubmatch(segment); m != nil && head != "echo" || m != nil && strings.Contains(m[1], ".") {
-		out = append(out, touch{m[1], writes})
+	if target := redirected(segment); target != "" && (head != "echo" || strings.Contains(target, ".")) {
+		out = append(out, touch{target, writes})
 	}
-	kept := out[:0]
-	for _, t := range out {
-		if isPath(t.path) {
-			kept = append(kept, t)
-		}
+	return slices.DeleteFunc(out, func(t touch) bool { return !isPath(t.path) })
+}
+
+// redirected returns the file that output of a simple command goes to.
+func redirected(segment string) string {
+	if !strings.Contains(segment, ">") {
+		return ""
 	}
-	return kept
+	m := redirect.FindStringSubmatch(segment)
+	if m == nil {
+		return ""
+	}
+	return m[1]
 }
 
 func operandsOf(args []string) []string {

@@ -50,8 +50,8 @@ func (f *files) touch(t touch, n int) {
 	}
 	p := f.paths[t.path]
 	if p == nil {
-		p = &file{path: t.path}
-		f.paths[t.path] = p
+		p = &file{path: strings.Clone(t.path)} // not the command it is part of
+		f.paths[p.path] = p
 	}
 	if t.how == reads {
 		p.reads++
@@ -155,7 +155,7 @@ func (t *todos) create(n int, number []string, subject string) {
 		return
 	}
 	t.at = n
-	t.tasks = append(t.tasks, task{id: number[1], text: subject, status: "pending", n: n})
+	t.tasks = append(t.tasks, task{id: strings.Clone(number[1]), text: strings.Clone(reduce(flat(subject), longest)), status: "pending", n: n})
 }
 
 func (t *todos) update(n int, id, status string) {

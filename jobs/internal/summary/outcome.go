@@ -2,7 +2,6 @@ package summary
 
 import (
 	"regexp"
-	"strconv"
 	"strings"
 )
 
@@ -17,6 +16,8 @@ var (
 	exitCode  = regexp.MustCompile(`^(?:Error: )?Exit code (\d+)$`)
 	fileLine  = regexp.MustCompile(`^\S+\.\w+[:(]\d+`)
 	errorLine = regexp.MustCompile(`(?i)(?:error|exception)\b|\b(?:fatal|failed|failure|panic|denied|not found|no such|cannot|invalid|undefined)\b`)
+
+	errorWords = strings.Fields("error exception fatal failed failure panic denied found such cannot invalid undefined")
 )
 
 // judge tells the outcome of a call. A check that was piped through another
@@ -48,8 +49,8 @@ func bothEnds(text string) string {
 	if len(text) <= 2*look {
 		return text
 	}
-	tail := text[len(text)-look:]
-	return text[:strings.LastIndexByte(text[:look], '\n')+1] + tail[strings.IndexByte(tail, '\n')+1:]
+	head, tail := beginning(text, look), text[len(text)-look:]
+	return head + "\n" + tail[strings.IndexByte(tail, '\n')+1:]
 }
 
 // firstError returns the line that says best what went wrong: the first that
@@ -63,9 +64,7 @@ func firstError(text string) string {
 		line = flat(line)
 		if m := exitCode.FindStringSubmatch(line); m != nil {
 			exit = "exit " + m[1]
-			continue
-		}
-		if r := rankError(line, rank); r > rank {
+		} else if r := rankError(line); r > rank {
 			first, rank = line, r
 		}
 	}
@@ -76,21 +75,32 @@ func firstError(text string) string {
 	return exit + first
 }
 
-// rankError rates a line of an error, as far as it could beat rank.
-func rankError(line string, rank int) int {
-	if rank >= 3 || len(line) < 3 || strings.HasPrefix(line, "Traceback") {
+// rankError rates a line of an error by how well it says what went wrong.
+func rankError(line string) int {
+	if len(line) < 3 || strings.HasPrefix(line, "Traceback") {
 		return 0
 	}
+	says := namesError(line)
 	word, _, _ := strings.Cut(line, " ")
-	inFile := strings.Contains(word, ".") && fileLine.MatchString(line)
-	says := rank < 2 && errorLine.MatchString(line)
 	switch {
-	case (inFile || rank < 1) && (unit{text: line}).machine() && !says && !errorLine.MatchString(line):
+	case !says && (unit{text: line}).machine():
 		return 0
-	case inFile:
+	case strings.Contains(word, ".") && fileLine.MatchString(line):
 		return 3
 	case says:
 		return 2
 	}
 	return 1
+}
+
+// namesError asks errorLine, which is slow, about the lines with one of its
+// words only.
+func namesError(line string) bool {
+	lower := strings.ToLower(line)
+	for _, w := range errorWords {
+		if strings.Contains(lower, w) {
+			return errorLine.MatchString(line)
+		}
+	}
+	return false
 }

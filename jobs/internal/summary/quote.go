@@ -25,7 +25,7 @@ func safe(s string) string {
 		s = strings.ReplaceAll(s, "<!--", "&lt;!--")
 		s = clientTag.ReplaceAllString(s, "&lt;$1")
 	}
-	if !strings.Contains(s, "[") {
+	if !strings.Contains(s, "[L") && !strings.Contains(s, "[H") {
 		return s
 	}
 	return anchorLike.ReplaceAllString(s, `[\$1`)
@@ -34,11 +34,10 @@ func safe(s string) string {
 // reduce shortens a text to at most limit code points, at the end of a clause
 // where there is one and else between words, and marks it.
 func reduce(s string, limit int) string {
-	if runes(s) <= limit {
+	if len(s) <= limit || runes(s) <= limit {
 		return s
 	}
-	room := max(limit-runes(omitted)-1, 1)
-	head := string([]rune(s)[:room])
+	head := firstRunes(s, max(limit-runes(omitted)-1, 1))
 	clause := strings.LastIndexAny(head, ",;:，；：、،–—")
 	space := strings.LastIndexFunc(head, unicode.IsSpace)
 	switch {
@@ -48,6 +47,17 @@ func reduce(s string, limit int) string {
 		head = head[:space]
 	}
 	return strings.TrimRight(head, " ,;:") + " " + omitted
+}
+
+// firstRunes returns the first n code points of a text that has more.
+func firstRunes(s string, n int) string {
+	for i := range s {
+		if n == 0 {
+			return s[:i]
+		}
+		n--
+	}
+	return s
 }
 
 func runes(s string) int { return utf8.RuneCountInString(s) }

@@ -37,24 +37,31 @@ type shelf struct {
 
 // put adds an item. The same text again only moves its second anchor.
 func (s *shelf) put(it item) {
-	key := strings.ToLower(it.text)
-	if seq, ok := s.known[key]; ok && it.part == alone {
-		if at := s.find(seq); at >= 0 {
-			s.items[at].to = it.n
-			s.items[at].weight = max(s.items[at].weight, it.weight)
-			return
-		}
-	}
-	if s.known == nil {
-		s.known = map[string]int{}
-	}
-	if it.part == alone {
-		s.known[key] = it.seq
+	it.text = strings.Clone(it.text) // it would keep all of the text that it is part of
+	if it.part == alone && s.again(it) {
+		return
 	}
 	s.items = append(s.items, it)
 	if s.cost += it.cost(); s.cost > 2*s.limit {
 		s.shrink()
 	}
+}
+
+// again reports, and notes, that the text of an item is there already.
+func (s *shelf) again(it item) bool {
+	key := strings.ToLower(it.text)
+	if seq, ok := s.known[key]; ok {
+		if at := s.find(seq); at >= 0 {
+			s.items[at].to = it.n
+			s.items[at].weight = max(s.items[at].weight, it.weight)
+			return true
+		}
+	}
+	if s.known == nil {
+		s.known = map[string]int{}
+	}
+	s.known[key] = it.seq
+	return false
 }
 
 func (s *shelf) find(seq int) int {
@@ -88,11 +95,12 @@ func thin(items []item, room int) (kept []item, lost span) {
 	if cost <= room {
 		return items, span{}
 	}
-	order, n := dropOrder(items), 0
-	for ; n < len(order) && cost > room; n++ {
-		cost -= items[order[n]].cost()
+	var drop []int
+	for c := newChain(items); len(drop) < len(items) && cost > room; {
+		drop = append(drop, c.next())
+		cost -= items[drop[len(drop)-1]].cost()
 	}
-	return without(items, order[:n])
+	return without(items, drop)
 }
 
 // dropOrder is the order in which items go when there is less and less room.
@@ -166,11 +174,13 @@ func (c *chain) score(i int) int {
 // next removes the item with the smallest score and returns its place.
 func (c *chain) next() int {
 	for {
-		s := heap.Pop(c).(scored)
+		s := c.queue[0]
 		if now := c.score(s.at); now != s.score {
-			heap.Push(c, scored{s.at, now})
+			c.queue[0].score = now
+			heap.Fix(c, 0)
 			continue
 		}
+		heap.Pop(c)
 		if p := c.prev[s.at]; p >= 0 {
 			c.succ[p] = c.succ[s.at]
 		}
@@ -187,11 +197,12 @@ func (c *chain) Less(i, j int) bool {
 	return a.score < b.score || a.score == b.score && a.at < b.at
 }
 func (c *chain) Swap(i, j int) { c.queue[i], c.queue[j] = c.queue[j], c.queue[i] }
-func (c *chain) Push(x any)    { c.queue = append(c.queue, x.(scored)) }
+func (c *chain) Push(any)      {} // items only leave
+
+// Pop cuts off what heap.Pop has moved to the end; next has it already.
 func (c *chain) Pop() any {
-	x := c.queue[len(c.queue)-1]
 	c.queue = c.queue[:len(c.queue)-1]
-	return x
+	return nil
 }
 
 // fit renders as many items as have room in at most room code points. render

@@ -74,13 +74,7 @@ func hear(text string) speech {
 	if command, ok := slash(text); ok {
 		return speech{said: command}
 	}
-	for _, tag := range injected {
-		if strings.Contains(text, "<") {
-			text = tag.ReplaceAllString(text, "")
-		}
-	}
-	text = bashInput.ReplaceAllString(text, "! $1")
-	text = strings.TrimSpace(text)
+	text = strings.TrimSpace(withoutInjected(text))
 	for _, start := range injectedStarts {
 		if strings.HasPrefix(text, start) {
 			return speech{}
@@ -89,11 +83,27 @@ func hear(text string) speech {
 	return speech{said: text}
 }
 
+// withoutInjected takes out what is tagged as not the person's.
+func withoutInjected(text string) string {
+	if !strings.Contains(text, "</") {
+		return text
+	}
+	for i, tag := range injectedTags {
+		if strings.Contains(text, "<"+tag) {
+			text = injected[i].ReplaceAllString(text, "")
+		}
+	}
+	return bashInput.ReplaceAllString(text, "! $1")
+}
+
 // slash returns a slash command as it was typed, empty if it concerns the
 // client only.
 func slash(text string) (string, bool) {
+	if !strings.HasPrefix(text, "<command-") {
+		return "", false
+	}
 	m := commandName.FindStringSubmatch(text)
-	if m == nil || !strings.HasPrefix(text, "<command-") {
+	if m == nil {
 		return "", false
 	}
 	name := strings.TrimPrefix(strings.TrimSpace(m[1]), "/")

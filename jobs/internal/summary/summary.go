@@ -142,8 +142,8 @@ func New(budget int, options ...Option) *Builder {
 func (b *Builder) Add(e Entry) {
 	b.span.add(e.N)
 	b.clock(e.Time)
-	if e.Kind != Result {
-		e.Text = b.clean(e.Text) // of a result little is used, see addResult
+	if e.Kind != Result { // of most results the text is not used, see addResult
+		e.Text = b.clean(e.Text)
 	}
 	switch e.Kind {
 	case Prompt, Command:
@@ -167,15 +167,23 @@ func (b *Builder) Add(e Entry) {
 
 // clean bounds, validates and masks a text.
 func (b *Builder) clean(text string) string {
-	if len(text) > maxText {
-		end := maxText
-		for end > 0 && !utf8.RuneStart(text[end]) {
-			end--
-		}
-		text = text[:end]
+	text = beginning(text, maxText)
+	if !utf8.ValidString(text) { // faster than ToValidUTF8, which checks as well
+		text = strings.ToValidUTF8(text, "\uFFFD")
 	}
-	text = strings.ToValidUTF8(text, "\uFFFD")
 	return b.mask(strings.ReplaceAll(text, "\r\n", "\n"))
+}
+
+// beginning returns at most the first size bytes of a text, in whole
+// characters.
+func beginning(text string, size int) string {
+	if len(text) <= size {
+		return text
+	}
+	for size > 0 && !utf8.RuneStart(text[size]) {
+		size--
+	}
+	return text[:size]
 }
 
 func (b *Builder) clock(t string) {

@@ -74,6 +74,9 @@ func (t *turn) openQuestion() (int, unit) {
 	if !t.settled {
 		return 0, unit{}
 	}
+	if !strings.Contains(t.answer.text, "?") && plain(t.answer.text) {
+		return 0, unit{}
+	}
 	us := statements(t.answer.text)
 	for i := len(us) - 1; i >= 0 && i >= len(us)-3; i-- {
 		if us[i].asks() && runes(us[i].text) <= longest {
@@ -173,15 +176,16 @@ func (b *Builder) recordRequest(t turn) {
 	us := units(r.text)
 	weights := weighRequest(us)
 	for i, u := range us {
-		it := item{seq: b.next(), n: r.n, weight: weights[i], turn: t.id, part: wanted, text: safe(u.text), at: i, of: len(us)}
-		if u.kind == listItem && u.first && u.mark[0] >= '0' && u.mark[0] <= '9' {
+		seq, leads := b.next(), i == 0 || i == 1 && us[0].machine()
+		if !leads && (i > maxUnits || weights[i] < 2 || runes(u.text) > longest) {
+			continue
+		}
+		it := item{seq: seq, n: r.n, weight: weights[i], turn: t.id, part: wanted, text: safe(u.text), at: i, of: len(us)}
+		if u.kind == listItem && u.first && isDigit(u.mark[0]) {
 			it.text = u.mark + it.text
 		}
-		switch {
-		case i == 0 || i == 1 && us[0].machine():
+		if leads {
 			it.text, it.weight = reduce(it.text, 200), 200
-		case runes(u.text) > longest || i > maxUnits || weights[i] < 2:
-			continue
 		}
 		b.history.put(it)
 	}
