@@ -62,7 +62,9 @@ func (c *cli) run(ctx context.Context, files, set []string, o engine.Options) er
 		return err
 	}
 	log := c.log()
-	e := engine.New(engine.OSEnv(c.state, log), jobs.Kinds()...)
+	env := engine.OSEnv(c.state, log)
+	env.FS = c.fs
+	e := engine.New(env, jobs.Kinds()...)
 	code := exitDone
 	for i, job := range list {
 		if len(list) > 1 && !c.json && !c.quiet {

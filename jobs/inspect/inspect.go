@@ -91,7 +91,7 @@ func (i *inspector) chain(o Options) {
 	i.pointers()
 	pairs := pairing.Check(x, sel.Active)
 	i.r.Tools = Tools{Uses: pairs.Uses, Results: pairs.Results, Partial: pairs.Partial, Names: i.toolNames()}
-	i.r.Findings = verify.Session(i.src)
+	i.r.Findings = verify.Session(i.src, sel, pairs)
 	if i.r.Findings == nil {
 		i.r.Findings = []finding.Finding{}
 	}

@@ -8,7 +8,9 @@ import (
 	"github.com/spf13/afero"
 
 	"github.com/precis-dev/precis/jobs/internal/finding"
+	"github.com/precis-dev/precis/jobs/internal/pairing"
 	"github.com/precis-dev/precis/jobs/internal/sessions"
+	"github.com/precis-dev/precis/jobs/internal/topology"
 	"github.com/precis-dev/precis/jobs/internal/verify"
 )
 
@@ -29,7 +31,9 @@ func Check(ctx context.Context, f afero.Fs, path string, progress func(done, tot
 		return nil, err
 	}
 	defer s.Close()
-	out := &File{File: path, Agent: s.Agent, Records: len(s.Records), Findings: verify.Session(s.Source)}
+	sel := topology.Select(s.Index, topology.Options{Mode: topology.Pointer})
+	findings := verify.Session(s.Source, sel, pairing.Check(s.Index, sel.Active))
+	out := &File{File: path, Agent: s.Agent, Records: len(s.Records), Findings: findings}
 	if out.Findings == nil {
 		out.Findings = []finding.Finding{}
 	}

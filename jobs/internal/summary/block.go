@@ -230,19 +230,28 @@ func (k block) body() string {
 // flat joins the words of a text with single spaces. A text that is flat
 // already is returned as it is, so the answer may share its memory.
 func flat(s string) string {
-	if isFlat(s) {
+	if s = strings.TrimSpace(s); isFlat(s) {
 		return s
 	}
-	return strings.Join(strings.Fields(s), " ")
+	var b strings.Builder
+	b.Grow(len(s))
+	for word := range strings.FieldsSeq(s) {
+		if b.Len() > 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteString(word)
+	}
+	return b.String()
 }
 
+// isFlat reports that all white space of a trimmed text is single spaces.
 func isFlat(s string) bool {
-	spaced := true // one more space would be too many
-	for _, r := range s {
-		if r != ' ' && (r < ' ' || r >= 0x80 && unicode.IsSpace(r)) || r == ' ' && spaced {
+	for i, r := range s {
+		switch {
+		case r > ' ' && r < utf8.RuneSelf:
+		case r >= utf8.RuneSelf && unicode.IsSpace(r), r < ' ', r == ' ' && s[i-1] == ' ':
 			return false
 		}
-		spaced = r == ' '
 	}
-	return !spaced || s == ""
+	return true
 }

@@ -124,6 +124,9 @@ func isWordByte(c byte) bool { return isDigit(c) || c == '_' || traits[c]&letter
 // goCounts reads what go test prints: the packages that passed, the packages
 // that did not and their first tests that did not.
 func goCounts(text string) (string, bool) {
+	if !strings.HasPrefix(text, "ok") && !strings.Contains(text, "\nok") && !strings.Contains(text, "FAIL") {
+		return "", false
+	}
 	passed := 0
 	var failed []string
 	for line := range strings.SplitSeq(text, "\n") {

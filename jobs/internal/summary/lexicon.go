@@ -172,15 +172,17 @@ func (l *lexicon) spell(text string) sense {
 	l.spelled, l.starts = l.spelled[:0], l.starts[:0]
 	word := 0 // where the current word begins
 	for i := 0; i < len(text); {
-		size := 1
-		if c := text[i]; spelling[c] != 0 {
+		c := text[i]
+		switch {
+		case spelling[c] != 0:
 			l.spelled = append(l.spelled, spelling[c])
-		} else if traits[c]&foreign == 0 {
+		case traits[c]&foreign != 0:
+			i += l.spellForeign(text[i:], &found, &word)
+			continue
+		case len(l.spelled) > word:
 			word = l.endWord(word)
-		} else {
-			size = l.spellForeign(text[i:], &found, &word)
 		}
-		i += size
+		i++
 	}
 	l.endWord(word)
 	return found
@@ -231,23 +233,23 @@ func words(s string) []string {
 // stemKey is how many bytes of a stem find it; none is shorter.
 const stemKey = 3
 
-// shapes says cheaply of most words that no term begins with them: by the
-// first and the last letter with the length for whole words, by the first
-// letters for stems. It errs only in favour of a look-up.
+// shapes says cheaply of most words that no term begins with them: by three of
+// their letters and the length for whole words, by the first three letters for
+// stems. It errs only in favour of a look-up.
 type shapes struct {
-	lengths [1 << 10]uint32
-	stems   [1 << 15]bool
+	words [1 << 15]uint32 // the lengths there are
+	stems [1 << 15]bool
 }
-
-func endsKey(w []byte) int  { return int(w[0]&31)<<5 | int(w[len(w)-1]&31) }
-func startKey(w []byte) int { return int(w[0]&31)<<10 | int(w[1]&31)<<5 | int(w[2]&31) }
 
 func (s *shapes) addWord(w string) {
-	s.lengths[endsKey([]byte(w))] |= 1 << min(len(w), 31)
+	s.words[shape(w[0], w[len(w)/2], w[len(w)-1])] |= 1 << min(len(w), 31)
 }
 
-func (s *shapes) addStem(w string) { s.stems[startKey([]byte(w))] = true }
+func (s *shapes) addStem(w string) { s.stems[shape(w[0], w[1], w[2])] = true }
 
 func (s *shapes) have(w []byte) bool {
-	return s.lengths[endsKey(w)]>>min(len(w), 31)&1 != 0 || len(w) >= stemKey && s.stems[startKey(w)]
+	return s.words[shape(w[0], w[len(w)/2], w[len(w)-1])]>>min(len(w), 31)&1 != 0 ||
+		len(w) >= stemKey && s.stems[shape(w[0], w[1], w[2])]
 }
+
+func shape(a, b, c byte) int { return int(a&31)<<10 | int(b&31)<<5 | int(c&31) }

@@ -29,12 +29,16 @@ func (b *Builder) mineRequest(p passage, afterAnswer bool) {
 		if i > maxUnits || long && !frame || !u.prose() || runes(u.text) > longest {
 			continue
 		}
-		cues := b.words.cues(u.text)
+		sense := b.words.read(u.text)
+		cues := sense.says
+		if cues == 0 {
+			continue
+		}
 		it := item{n: p.n, text: "“" + safe(u.text) + "”"}
 		switch {
-		case i == 0 && afterAnswer && b.words.opensWith(u.text, denies) && runes(u.text) >= 12:
+		case i == 0 && afterAnswer && sense.opens&denies != 0 && runes(u.text) >= 12:
 			b.keep(&b.rules, it, 6)
-		case u.asks(), b.words.opensWith(u.text, interrogates):
+		case u.asks(), sense.opens&interrogates != 0:
 		case cues&obliges != 0:
 			b.keep(&b.rules, it, 5)
 		case cues&limits != 0 && !long && runes(u.text) <= 160:
@@ -95,16 +99,20 @@ func (u unit) prose() bool {
 // telling reports a unit long enough to mean something out of its context and
 // short enough to be quoted.
 func telling(u unit) bool {
+	const least = 30
+	if size := len(u.text); size < least || size >= 4*least && size <= longest {
+		return size >= least // however many bytes its characters have
+	}
 	n := runes(u.text)
-	if n >= 30 || n == len(u.text) {
-		return n >= 30 && n <= longest
+	if n >= least {
+		return n <= longest
 	}
 	for _, r := range u.text {
 		if wide(r) {
 			n += 2
 		}
 	}
-	return n >= 30
+	return n >= least
 }
 
 // judge finds the shelf for a unit of the model's words, or none. Its words

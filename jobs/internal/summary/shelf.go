@@ -2,7 +2,7 @@ package summary
 
 import (
 	"cmp"
-	"container/heap"
+	"maps"
 	"slices"
 	"sort"
 	"strings"
@@ -17,13 +17,20 @@ type item struct {
 	turn   int  // history: groups the parts of a turn
 	part   part // history: which part it is
 	at, of int  // history: which unit of how many of its text
+	size   int  // cost, once it was asked for
 }
 
 // counts reports an item whose loss is told: in the history that of a
 // request, as what misses from a quotation is marked in its place.
 func (it item) counts() bool { return it.part == alone || it.part == wanted && it.at == 0 }
 
-func (it item) cost() int { return runes(it.text) + 12 }
+// cost is about how many code points the item takes up where it is shown.
+func (it *item) cost() int {
+	if it.size == 0 {
+		it.size = runes(it.text) + 12
+	}
+	return it.size
+}
 
 // shelf keeps items in the order of the conversation, about limit code points
 // of them. What it gives up is spread evenly, least important first.
@@ -74,19 +81,9 @@ func (s *shelf) find(seq int) int {
 
 func (s *shelf) shrink() {
 	kept, lost := thin(s.items, s.limit)
-	s.items = slices.Clone(kept)
+	s.items, s.cost = slices.Clone(kept), total(kept)
 	s.lost.join(lost)
-	s.cost = 0
-	present := map[int]bool{}
-	for _, it := range s.items {
-		s.cost += it.cost()
-		present[it.seq] = true
-	}
-	for key, seq := range s.known {
-		if !present[seq] {
-			delete(s.known, key)
-		}
-	}
+	maps.DeleteFunc(s.known, func(_ string, seq int) bool { return s.find(seq) < 0 })
 }
 
 // thin drops items until the rest costs at most room.
@@ -138,26 +135,47 @@ func without(items []item, drop []int) (kept []item, lost span) {
 }
 
 // chain is a doubly linked list of items with a heap of their scores. Scores
-// only grow when a neighbour goes, so a stale entry is noticed when popped.
+// only grow when a neighbour goes, so a stale one is noticed when it is on top.
 type chain struct {
 	items      []item
 	prev, succ []int
-	queue      []scored
+	queue      []scored // a heap, the smallest score on top
 }
 
-type scored struct{ at, score int }
+type scored struct{ score, at int }
+
+func (a scored) less(b scored) bool { return a.score < b.score || a.score == b.score && a.at < b.at }
 
 func newChain(items []item) *chain {
 	n := len(items)
-	c := &chain{items: items, prev: make([]int, n), succ: make([]int, n)}
+	c := &chain{items: items, prev: make([]int, n), succ: make([]int, n), queue: make([]scored, n)}
 	for i := range items {
 		c.prev[i], c.succ[i] = i-1, i+1
 	}
 	for i := range items {
-		c.queue = append(c.queue, scored{i, c.score(i)})
+		c.queue[i] = scored{c.score(i), i}
 	}
-	heap.Init(c)
+	for i := n/2 - 1; i >= 0; i-- {
+		c.sink(i)
+	}
 	return c
+}
+
+// sink restores the heap below a place.
+func (c *chain) sink(i int) {
+	for {
+		least := i
+		for child := 2*i + 1; child <= 2*i+2 && child < len(c.queue); child++ {
+			if c.queue[child].less(c.queue[least]) {
+				least = child
+			}
+		}
+		if least == i {
+			return
+		}
+		c.queue[i], c.queue[least] = c.queue[least], c.queue[i]
+		i = least
+	}
 }
 
 func (c *chain) score(i int) int {
@@ -173,36 +191,22 @@ func (c *chain) score(i int) int {
 
 // next removes the item with the smallest score and returns its place.
 func (c *chain) next() int {
-	for {
-		s := c.queue[0]
-		if now := c.score(s.at); now != s.score {
-			c.queue[0].score = now
-			heap.Fix(c, 0)
-			continue
-		}
-		heap.Pop(c)
-		if p := c.prev[s.at]; p >= 0 {
-			c.succ[p] = c.succ[s.at]
-		}
-		if n := c.succ[s.at]; n < len(c.items) {
-			c.prev[n] = c.prev[s.at]
-		}
-		return s.at
+	top := &c.queue[0]
+	for now := c.score(top.at); now != top.score; now = c.score(top.at) {
+		top.score = now
+		c.sink(0)
 	}
-}
-
-func (c *chain) Len() int { return len(c.queue) }
-func (c *chain) Less(i, j int) bool {
-	a, b := c.queue[i], c.queue[j]
-	return a.score < b.score || a.score == b.score && a.at < b.at
-}
-func (c *chain) Swap(i, j int) { c.queue[i], c.queue[j] = c.queue[j], c.queue[i] }
-func (c *chain) Push(any)      {} // items only leave
-
-// Pop cuts off what heap.Pop has moved to the end; next has it already.
-func (c *chain) Pop() any {
-	c.queue = c.queue[:len(c.queue)-1]
-	return nil
+	at, last := top.at, len(c.queue)-1
+	c.queue[0] = c.queue[last]
+	c.queue = c.queue[:last]
+	c.sink(0)
+	if p := c.prev[at]; p >= 0 {
+		c.succ[p] = c.succ[at]
+	}
+	if n := c.succ[at]; n < len(c.items) {
+		c.prev[n] = c.prev[at]
+	}
+	return at
 }
 
 // fit renders as many items as have room in at most room code points. render
@@ -228,8 +232,8 @@ func fit(s shelf, room int, render func(kept []item, lost span) string) string {
 
 func total(items []item) int {
 	n := 0
-	for _, it := range items {
-		n += it.cost()
+	for i := range items {
+		n += items[i].cost()
 	}
 	return n
 }

@@ -57,7 +57,7 @@ func (b *Builder) drawLatest(room int) string {
 		intro = "**The only request** " + anchor(r.n, r.n)
 	}
 	if r.asker > 0 {
-		question := "the assistant had asked " + anchor(r.asker, r.asker) + ": " + safe(r.question.text)
+		question := "the assistant had asked " + anchor(r.asker, r.asker) + ": " + safe(r.question)
 		if runes(question) < room/3 {
 			intro += ", " + question
 		}

@@ -1,6 +1,9 @@
 package summary
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // part says what an item is in the history of a turn.
 type part uint8
@@ -30,8 +33,8 @@ type turn struct {
 // request is what the person asked for.
 type request struct {
 	passage
-	question unit // of the answer before it
-	asker    int  // record of that answer
+	question string // of the answer before it
+	asker    int    // record of that answer
 }
 
 type tally struct {
@@ -70,20 +73,21 @@ func (b *Builder) addPrompt(e Entry) {
 }
 
 // openQuestion returns the question that an answer ended with.
-func (t *turn) openQuestion() (int, unit) {
+func (t *turn) openQuestion() (int, string) {
 	if !t.settled {
-		return 0, unit{}
+		return 0, ""
 	}
 	if !strings.Contains(t.answer.text, "?") && plain(t.answer.text) {
-		return 0, unit{}
+		return 0, ""
 	}
-	us := statements(t.answer.text)
-	for i := len(us) - 1; i >= 0 && i >= len(us)-3; i-- {
-		if us[i].asks() && runes(us[i].text) <= longest {
-			return t.answer.n, us[i]
+	const near = 3
+	last := lastStatements(t.answer.text, near)
+	for _, s := range slices.Backward(last[max(0, len(last)-near):]) {
+		if (unit{text: s}).asks() && runes(s) <= longest {
+			return t.answer.n, s
 		}
 	}
-	return 0, unit{}
+	return 0, ""
 }
 
 // addAnswer keeps the model's words until it is known whether they end the
@@ -171,7 +175,7 @@ func (b *Builder) recordRequest(t turn) {
 		return
 	}
 	if r.asker > 0 {
-		b.history.put(item{seq: b.next(), n: r.asker, weight: 20, turn: t.id, part: asked, text: safe(r.question.text), of: 1})
+		b.history.put(item{seq: b.next(), n: r.asker, weight: 20, turn: t.id, part: asked, text: safe(r.question), of: 1})
 	}
 	us := units(r.text)
 	weights := weighRequest(us)

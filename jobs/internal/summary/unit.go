@@ -1,6 +1,7 @@
 package summary
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -34,18 +35,28 @@ func units(text string) []unit { return split(text, wholeBlock) }
 func statements(text string) []unit { return split(text, 0) }
 
 func split(text string, whole int) []unit {
-	var out []unit
 	bs := blocks(text)
+	out := make([]unit, 0, 2*len(bs))
 	for i, k := range bs {
 		for j, p := range k.parts(whole) {
-			if p == "" {
-				continue
+			if p != "" {
+				out = append(out, unit{
+					kind: k.kind, text: p, mark: k.mark, depth: k.depth,
+					block: i, first: j == 0, last: i == len(bs)-1,
+				})
 			}
-			out = append(out, unit{
-				kind: k.kind, text: p, mark: k.mark, depth: k.depth,
-				block: i, first: j == 0, last: i == len(bs)-1,
-			})
 		}
+	}
+	return out
+}
+
+// lastStatements returns at least the last n statements of a text, if it has
+// so many.
+func lastStatements(text string, n int) []string {
+	var out []string
+	bs := blocks(text)
+	for i := len(bs) - 1; i >= 0 && len(out) < n; i-- {
+		out = append(slices.DeleteFunc(bs[i].parts(0), func(s string) bool { return s == "" }), out...)
 	}
 	return out
 }
@@ -80,7 +91,12 @@ func (u unit) emphatic() bool {
 // exact reports a text with a code span, a path or a number: what is hard to
 // recall.
 func exact(text string) bool {
-	return strings.Contains(text, "`") || strings.ContainsFunc(text, unicode.IsDigit)
+	for _, r := range text {
+		if r == '`' || '0' <= r && r <= '9' || r >= utf8.RuneSelf && unicode.IsDigit(r) {
+			return true
+		}
+	}
+	return false
 }
 
 // machine reports a line that looks like output of a program rather than

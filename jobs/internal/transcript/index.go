@@ -41,12 +41,12 @@ type Causes struct {
 }
 
 // Name returns the text of a symbol, "" for none.
-func (x *Index) Name(s Sym) string { return x.symbols.names[s] }
+func (x *Index) Name(s Sym) string { return string(x.symbols.text(s)) }
 
 // Lookup finds the symbol of a text that occurs in the file.
 func (x *Index) Lookup(text string) (Sym, bool) {
-	s, ok := x.symbols.ids[text]
-	return s, ok
+	s := x.symbols.lookup([]byte(text))
+	return s, s != 0
 }
 
 // ByUUID returns the last record with the uuid, -1 without one.
@@ -123,7 +123,7 @@ func (x *Index) Correlations(r int) iter.Seq[Sym] {
 // Boundary reports a compaction boundary.
 func (x *Index) Boundary(r int) bool {
 	rec := &x.Records[r]
-	return rec.Type == System && x.Name(rec.Subtype) == "compact_boundary"
+	return rec.Type == System && rec.Subtype == boundarySubtype
 }
 
 // Compact reports a record of an earlier compact pair.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"hash"
 	"io"
+	"slices"
 
 	"github.com/precis-dev/precis/jobs/internal/jsonspan"
 )
@@ -26,6 +27,7 @@ type reader struct {
 	x            *Index
 	hash         hash.Hash
 	off          int64 // of the next line
+	total        int64 // bytes of the file, 0 when not known
 	unterminated bool  // the line at hand has no line end
 	// Damaged lines that may be one record with raw line breaks.
 	pending     []byte
@@ -39,6 +41,9 @@ type reader struct {
 func Read(src io.Reader, progress func(done int64) error) (*Index, error) {
 	x := &Index{symbols: newSymbols()}
 	r := &reader{x: x, hash: sha256.New()}
+	if s, ok := src.(interface{ Size() int64 }); ok {
+		r.total = s.Size()
+	}
 	r.p.x = x
 	if err := r.run(src, progress); err != nil {
 		return nil, err
@@ -172,8 +177,24 @@ func (r *reader) keep(off int64, n, start int) {
 		}
 	}
 	r.p.count()
+	r.makeRoom()
 	r.x.Records = append(r.x.Records, *rec)
 	r.pending = r.pending[:0]
+}
+
+// makeRoom grows the index once to what the rest of the file will need, by what
+// it held so far, instead of by doubling: the index is what memory goes to.
+func (r *reader) makeRoom() {
+	x := r.x
+	if n := len(x.Records); n < cap(x.Records) || n < 256 || r.off == 0 {
+		return
+	}
+	rest := float64(r.total-r.off) / float64(r.off) * 1.1
+	if rest <= 0 {
+		return
+	}
+	x.Records = slices.Grow(x.Records, int(float64(len(x.Records))*rest)+256)
+	x.Tools = slices.Grow(x.Tools, int(float64(len(x.Tools))*rest)+256)
 }
 
 // noObject handles a line that is JSON of another type, or nothing known.

@@ -11,16 +11,15 @@ import (
 	"github.com/precis-dev/precis/jobs/internal/transcript"
 )
 
-// Session checks a file by the session profile.
-func Session(src *transcript.Source) []finding.Finding {
-	x := src.Index
-	c := &checker{src: src, x: x}
+// Session checks a file by the session profile: the pointer's selection is sel,
+// and pairs are the tool exchanges of its active records.
+func Session(src *transcript.Source, sel *topology.Selection, pairs pairing.Report) []finding.Finding {
+	c := &checker{src: src, x: src.Index}
 	c.damage()
 	c.records()
-	sel := topology.Select(x, topology.Options{Mode: topology.Pointer})
 	c.topology(sel)
 	if sel.OK() {
-		c.findings = append(c.findings, pairing.Check(x, sel.Active).Findings...)
+		c.findings = append(c.findings, pairs.Findings...)
 	}
 	c.pairs(func(int) bool { return true })
 	c.notes(sel)
