@@ -32,6 +32,7 @@ type importRule struct {
 // pure packages turn bytes into bytes. One that needs a new neighbour adds it
 // here, and so holds it to the same rules.
 var pure = []string{
+	"./jobs/internal/agents", "./jobs/internal/pairing", "./jobs/internal/patch",
 	"./jobs/internal/jsonspan", "./jobs/internal/transcript", "./jobs/internal/topology",
 	"./jobs/internal/partition", "./jobs/internal/tokens", "./jobs/internal/summary",
 	"./jobs/internal/compose", "./jobs/internal/verify", "./jobs/internal/evidence",

@@ -14,6 +14,7 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/santhosh-tekuri/jsonschema/v5"
 )
@@ -47,9 +48,24 @@ func Get(name string) ([]byte, bool) {
 	return data, err == nil
 }
 
-// Compile builds the validator of a schema, annotations (description, default)
-// included: some milliseconds of work. The result is safe for concurrent use.
+// compiled keeps each validator: making one takes some ten milliseconds, and the
+// text it is made from is part of the binary.
+var compiled sync.Map
+
+// Compile gives the validator of a schema, annotations (description, default)
+// included. It is safe for concurrent use.
 func Compile(name string) (*jsonschema.Schema, error) {
+	if s, ok := compiled.Load(name); ok {
+		return s.(*jsonschema.Schema), nil
+	}
+	s, err := compile(name)
+	if err == nil {
+		compiled.Store(name, s)
+	}
+	return s, err
+}
+
+func compile(name string) (*jsonschema.Schema, error) {
 	if _, ok := Get(name); !ok {
 		return nil, fmt.Errorf("schemas: no schema %q", name)
 	}

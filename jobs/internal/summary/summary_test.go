@@ -355,28 +355,3 @@ func FuzzAdd(f *testing.F) {
 		}
 	})
 }
-
-func BenchmarkAdd(b *testing.B) {
-	size := 0
-	for _, e := range calculator {
-		size += len(e.Text)
-	}
-	b.SetBytes(int64(size))
-	s := New(60000)
-	for b.Loop() {
-		for _, e := range calculator {
-			s.Add(e)
-		}
-	}
-}
-
-func BenchmarkText(b *testing.B) {
-	s := New(60000)
-	for i := range 3000 {
-		s.Add(prompt(2*i+1, fmt.Sprintf("Request %d. Never drop %d. Look at it again.", i, i)))
-		s.Add(answer(2*i+2, fmt.Sprintf("Done with %d.\n\n- first of %d\n- second of %d\n\nShould I go on?", i, i, i)))
-	}
-	for b.Loop() {
-		s.Text(facts)
-	}
-}
