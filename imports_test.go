@@ -164,9 +164,9 @@ func TestBannedImportsFindsPlanted(t *testing.T) {
 		{"./jobs/internal/tokens", "github.com/hashicorp/go-hclog", true},
 		{"./jobs/internal/tokens", "time", false},
 		{"./jobs/internal/tokens", "math", false},
-		{"./jobs/internal/tokens", "./jobs/internal/agents", true},
+		{"./jobs/internal/tokens", "./jobs/internal/sessions", true},
 		{"./jobs/internal/tokens", "./jobs/internal/transcript", false},
-		{"./jobs/internal/agents", "./jobs/internal/transcript", false},
+		{"./jobs/internal/sessions", "./jobs/internal/transcript", false},
 	}
 	full := func(p string) string { return strings.Replace(p, "./", module+"/", 1) }
 	for _, test := range tests {
