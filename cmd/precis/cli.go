@@ -53,11 +53,7 @@ func (c *cli) execute(ctx context.Context, args []string) int {
 	return c.fail(root.ExecuteContext(ctx))
 }
 
-func (c *cli) root() *cobra.Command {
-	root := &cobra.Command{
-		Use:   "precis",
-		Short: "Declarative jobs on the session transcripts of coding agents",
-		Long: `precis runs jobs on the session files (JSONL) that coding agents leave: it folds
+const about = `precis runs jobs on the session files (JSONL) that coding agents leave: it folds
 the older part of a long session into one summary, checks a session against the
 rules its client holds it to, and says what is in one.
 
@@ -73,7 +69,13 @@ EXIT STATUS
   3    a new file is in place, but the report could not be written
   130  interrupted; nothing half-written is left
 
-With several items: 0 if all ended in 0, else the smallest other code.`,
+With several items: 0 if all ended in 0, else the smallest other code.`
+
+func (c *cli) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "precis",
+		Short: "Declarative jobs on the session transcripts of coding agents",
+		Long:  about,
 		Example: `  precis init compress --out fold.yaml
   precis check fold.yaml
   precis run fold.yaml`,

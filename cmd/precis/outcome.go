@@ -103,7 +103,7 @@ func (c *cli) fail(err error) int {
 	}
 	t := describe(err)
 	if c.json {
-		_ = writeJSON(c.out, map[string]any{"error": t, "exit": code})
+		_ = writeLine(c.out, map[string]any{"error": t, "exit": code}) // a line, for it may follow events
 		return code
 	}
 	c.complain(t)

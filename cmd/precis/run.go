@@ -99,6 +99,9 @@ func (c *cli) loadAll(files, set []string) ([]*spec.Job, error) {
 	for _, file := range files {
 		job, err := c.load(file, set)
 		problems, err := problemsOf(err)
+		if err != nil && c.json {
+			return nil, c.tellUnrun(describe(err))
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -128,11 +131,16 @@ func (c *cli) tellProblems(all spec.Problems) error {
 			return err
 		}
 	}
-	lines := event.NewLines(c.out)
-	lines.Emit(event.Run{
-		Exit: exitUsage, Class: "spec", Message: counted(len(all), "problem", "problems") + " in the job files; nothing was run",
-		Next: "correct them; precis check shows them with their lines", Items: []event.Item{},
+	return c.tellUnrun(trouble{
+		Class: "spec", Message: counted(len(all), "problem", "problems") + " in the job files; nothing was run",
+		Next: "correct them; precis check shows them with their lines",
 	})
+}
+
+// tellUnrun is the last event where no run was begun.
+func (c *cli) tellUnrun(t trouble) error {
+	lines := event.NewLines(c.out)
+	lines.Emit(event.Run{Exit: exitUsage, Class: t.Class, Message: t.Message, Next: t.Next, Items: []event.Item{}})
 	if err := lines.Err(); err != nil {
 		return err
 	}

@@ -180,9 +180,9 @@ func TestInterrupted(t *testing.T) {
 		err  string
 	}{
 		{[]string{"inspect", "s.jsonl"}, "", "nothing half-written is left"},
-		{[]string{"inspect", "s.jsonl", "--json"}, `"class": "interrupted"`, ""},
+		{[]string{"inspect", "s.jsonl", "--json"}, `"class":"interrupted"`, ""},
 		{[]string{"validate", "s.jsonl"}, "", "nothing half-written is left"},
-		{[]string{"validate", "s.jsonl", "--json"}, `"class": "interrupted"`, ""},
+		{[]string{"validate", "s.jsonl", "--json"}, `"class":"interrupted"`, ""},
 		{[]string{"run", "job.json"}, "s.jsonl  interrupted", "nothing half-written is left"},
 		{[]string{"run", "job.json", "--json"}, `"exit":130`, ""},
 	}

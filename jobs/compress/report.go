@@ -5,14 +5,12 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"fmt"
 	"io"
 	"path/filepath"
 	"strings"
 
 	"github.com/precis-dev/precis/engine/step"
 	"github.com/precis-dev/precis/fsys"
-	"github.com/precis-dev/precis/jobs/internal/finding"
 	"github.com/precis-dev/precis/jobs/internal/transcript"
 )
 
@@ -118,7 +116,11 @@ func (f *fold) reportStep(ctx context.Context, in step.Input) (step.Output, erro
 	if err := f.composed(ctx); err != nil {
 		return step.Output{}, err
 	}
-	data, err := json.MarshalIndent(f.report(), "", "  ")
+	report, err := f.report()
+	if err != nil {
+		return step.Output{}, err
+	}
+	data, err := json.MarshalIndent(report, "", "  ")
 	if err != nil {
 		return step.Output{}, err
 	}
@@ -138,7 +140,7 @@ func (f *fold) reportStep(ctx context.Context, in step.Input) (step.Output, erro
 	return step.Output{Artifacts: map[string]step.Artifact{"report": artifact}, Facts: facts}, f.session.Close()
 }
 
-func (f *fold) report() *Report {
+func (f *fold) report() (*Report, error) {
 	x, sol := f.session.Index, f.solution
 	first := &x.Records[sol.sets.Raw[0]]
 	r := &Report{
@@ -156,11 +158,15 @@ func (f *fold) report() *Report {
 		},
 		Versions: map[string]any{"engine": EngineVersion, "pack": PackVersion, "report": ReportVersion},
 	}
-	r.Gates, r.Warnings = f.gates(r.After), f.reportWarnings()
+	r.Gates = f.gates(r.After)
+	var err error
+	if r.Warnings, err = f.reportWarnings(r); err != nil {
+		return nil, err
+	}
 	if f.job.Publish.To != "none" {
 		r.Output = &ReportOutput{strings.ReplaceAll(f.job.Publish.Path, "{session}", f.item.ID), f.verified.Size, hex.EncodeToString(f.verified.SHA256[:])}
 	}
-	return r
+	return r, nil
 }
 
 func (f *fold) partition() ReportPartition {
@@ -195,27 +201,6 @@ func (f *fold) gates(after Size) []Gate {
 		gates = append(gates, Gate{"bytes", b.Bytes, after.Bytes, after.Bytes <= b.Bytes})
 	}
 	return gates
-}
-
-// reportWarnings collects what is not wrong enough to refuse.
-func (f *fold) reportWarnings() []Warning {
-	out := []Warning{}
-	add := func(w finding.Finding) { out = append(out, Warning{w.Rule, w.Line, w.Message}) }
-	if n := len(f.sel.Later); n > 0 {
-		last := &f.session.Records[f.sel.Later[n-1]]
-		add(finding.Finding{Rule: "records-after-pointer", Line: int(f.session.Records[f.sel.Later[0]].Line), Message: fmt.Sprintf(
-			"%d messages after the last pointer go on from it and are left out; to keep them: --set mode.chain=leaf --set mode.leaf=%s", n, f.session.Name(last.UUID))})
-	}
-	if n := f.sel.AttachmentInversions; n > 0 {
-		add(finding.Finding{Rule: "attachment-order", Message: fmt.Sprintf("%d attachments stand before their parent in the file; they are written in the order of the chain", n)})
-	}
-	if n := len(f.sel.Lineage.Runs); n > 1 {
-		add(finding.Finding{Rule: "mixed-lineage", Message: fmt.Sprintf("the chain goes through %d sessions; all but the last are folded whole", n)})
-	}
-	for _, w := range append(f.pairs.Findings, f.warnings...) {
-		add(w)
-	}
-	return out
 }
 
 func sumOf(r io.Reader) (string, error) {

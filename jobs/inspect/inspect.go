@@ -3,6 +3,7 @@ package inspect
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 
@@ -55,7 +56,9 @@ func Inspect(ctx context.Context, f afero.Fs, path string, o Options, progress f
 	if i.r.Versions == nil {
 		i.r.Versions = []string{}
 	}
-	i.chain(o)
+	if err := i.chain(o); err != nil {
+		return nil, err
+	}
 	i.branches()
 	i.partition()
 	i.types()
@@ -64,7 +67,7 @@ func Inspect(ctx context.Context, f afero.Fs, path string, o Options, progress f
 	return i.r, nil
 }
 
-func (i *inspector) chain(o Options) {
+func (i *inspector) chain(o Options) error {
 	opts := topology.Options{Mode: topology.Pointer}
 	if o.Leaf != "" {
 		opts = topology.Options{Mode: topology.Leaf, Leaf: o.Leaf}
@@ -95,6 +98,17 @@ func (i *inspector) chain(o Options) {
 	if i.r.Findings == nil {
 		i.r.Findings = []finding.Finding{}
 	}
+	return i.lost()
+}
+
+// lost tells what a resume by this chain would leave out.
+func (i *inspector) lost() error {
+	groups, err := verify.LeftOut(i.src, i.sel)
+	for _, g := range groups {
+		first, last := i.x.Records[g.Records[0]].Line, i.x.Records[g.Records[len(g.Records)-1]].Line
+		i.r.Chain.Lost = append(i.r.Chain.Lost, Lost{fmt.Sprintf("%d-%d", first, last), len(g.Records), g.Reason})
+	}
+	return err
 }
 
 func (i *inspector) pointers() {

@@ -80,8 +80,10 @@ func (c *checks) add(p pendingCall, n int, out outcome) {
 // newest returns the last run of every class.
 func (c *checks) newest() map[string]*dated[run] {
 	out := map[string]*dated[run]{}
-	for _, d := range c.runs.sorted() {
-		out[d.value.class] = d
+	for _, d := range c.runs.byKey {
+		if last := out[d.value.class]; last == nil || older(last, d) < 0 {
+			out[d.value.class] = d
+		}
 	}
 	return out
 }

@@ -12,12 +12,9 @@ type outcome struct {
 }
 
 var (
-	ansi      = regexp.MustCompile("\x1b\\[[0-9;?]*[A-Za-z]")
-	exitCode  = regexp.MustCompile(`^(?:Error: )?Exit code (\d+)$`)
-	fileLine  = regexp.MustCompile(`^\S+\.\w+[:(]\d+`)
-	errorLine = regexp.MustCompile(`(?i)(?:error|exception)\b|\b(?:fatal|failed|failure|panic|denied|not found|no such|cannot|invalid|undefined)\b`)
-
-	errorWords = strings.Fields("error exception fatal failed failure panic denied found such cannot invalid undefined")
+	ansi     = regexp.MustCompile("\x1b\\[[0-9;?]*[A-Za-z]")
+	exitCode = regexp.MustCompile(`^(?:Error: )?Exit code (\d+)$`)
+	fileLine = regexp.MustCompile(`^\S+\.\w+[:(]\d+`)
 )
 
 // judge tells the outcome of a call. A check that was piped through another
@@ -93,13 +90,26 @@ func rankError(line string) int {
 	return 1
 }
 
-// namesError asks errorLine, which is slow, about the lines with one of its
-// words only.
+// errorWords tell an error where they stand as words; the first ones may also
+// end a longer word, as names of error types do.
+var errorWords = []string{
+	"error", "exception",
+	"fatal", "failed", "failure", "panic", "denied", "not found", "no such", "cannot", "invalid", "undefined",
+}
+
 func namesError(line string) bool {
-	lower := strings.ToLower(line)
-	for _, w := range errorWords {
-		if strings.Contains(lower, w) {
-			return errorLine.MatchString(line)
+	line = strings.ToLower(line)
+	for i, w := range errorWords {
+		for rest := line; ; {
+			before, after, found := strings.Cut(rest, w)
+			if !found {
+				break
+			}
+			begins := before == "" && len(rest) == len(line) || before != "" && !isWordByte(before[len(before)-1])
+			if (begins || i < 2) && (after == "" || !isWordByte(after[0])) {
+				return true
+			}
+			rest = after
 		}
 	}
 	return false

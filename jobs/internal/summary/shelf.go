@@ -212,21 +212,30 @@ func (c *chain) next() int {
 // fit renders as many items as have room in at most room code points. render
 // gets the items that stay and what was left out.
 func fit(s shelf, room int, render func(kept []item, lost span) string) string {
-	best := ""
-	fits := func(kept []item, lost span) bool {
+	best, size := "", 0
+	try := func(kept []item, lost span) bool {
 		lost.join(s.lost)
 		text := render(kept, lost)
-		if runes(text) > room {
+		if size = runes(text); size > room {
 			return false
 		}
 		best = text
 		return true
 	}
-	if fits(s.items, span{}) {
+	if try(s.items, span{}) {
 		return best
 	}
 	order := dropOrder(s.items)
-	sort.Search(len(order)-1, func(n int) bool { return fits(without(s.items, order[:n+1])) })
+	// Dropping none is too few, dropping all but the last is the most. Where in
+	// between is looked for by what the items cost, as a rendering is dear.
+	few, many := 0, len(order)
+	for probe := 0; many-few > 1; probe++ {
+		n := nearer(s.items, order, few, many, size-room)
+		if probe >= 8 {
+			n = few + (many-few)/2
+		}
+		...
+	}
 	return best
 }
 

@@ -177,19 +177,18 @@ func (b *Builder) pressing(v fault) bool {
 	return v.cured == 0 && (v.check || v.last >= b.cur.request.n)
 }
 
-// unseen is pressing for what the last checks do not tell already.
-func (b *Builder) unseen(v fault) bool {
-	for _, d := range b.checks.newest() {
-		if v.check && d.key == v.what && !d.value.last.ok {
-			return false
-		}
-	}
-	return b.pressing(v)
-}
-
-// drawUncured lists what failed and has not been seen to work since.
+// drawUncured lists what failed and has not been seen to work since, but for
+// what the last checks tell already.
 func (b *Builder) drawUncured(room int) string {
-	s := b.faultItems(b.unseen)
+	newest := b.checks.newest()
+	s := b.faultItems(func(v fault) bool {
+		for _, d := range newest {
+			if v.check && d.key == v.what && !d.value.last.ok {
+				return false
+			}
+		}
+		return b.pressing(v)
+	})
 	if len(s.items) == 0 {
 		return ""
 	}

@@ -107,7 +107,9 @@ func (u unit) machine() bool {
 		switch {
 		case r < utf8.RuneSelf && traits[r]&letter != 0:
 			letters++
-		case r < utf8.RuneSelf && traits[r]&space == 0:
+		case r < utf8.RuneSelf && traits[r]&space != 0:
+			spaces++
+		case r < utf8.RuneSelf:
 			others++
 		case unicode.IsLetter(r), unicode.IsMark(r):
 			letters++
