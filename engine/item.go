@@ -61,7 +61,7 @@ func (r *run) end(i int, t *itemRun, o journal.Outcome) {
 		}
 	}
 	if o.Status == step.Interrupted && o.Next == "" {
-		o.Next = "precis resume " + r.id
+		o.Next = "run the job again: what is in place already is kept"
 	}
 	t.result.set(o)
 	r.results[i] = t.result

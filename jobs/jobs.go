@@ -3,6 +3,7 @@
 package jobs
 
 import (
+	"bytes"
 	"embed"
 
 	"github.com/precis-dev/precis/engine/step"
@@ -15,12 +16,13 @@ var examples embed.FS
 // Kinds are the job kinds that this program can run.
 func Kinds() []step.Kind { return []step.Kind{compress.Kind{}} }
 
-// Example is a complete, commented job file of a kind, as its folder has it.
+// Example is a complete, commented job file of a kind: the one of its folder, with
+// paths for a folder of one's own.
 func Example(kind string) ([]byte, bool) {
 	for _, k := range Kinds() {
 		if k.Name() == kind {
 			text, err := examples.ReadFile(kind + "/example.yaml")
-			return text, err == nil
+			return bytes.ReplaceAll(bytes.ReplaceAll(text, []byte("../../testdata/"), nil), []byte("../../"), nil), err == nil
 		}
 	}
 	return nil, false

@@ -11,7 +11,7 @@ import (
 
 func (c *cli) inspectVerb() *cobra.Command {
 	var o inspect.Options
-	var chain, client string
+	var client string
 	verb := &cobra.Command{
 		Use:   "inspect SESSION...",
 		Short: "Show what is in session files",
@@ -21,8 +21,9 @@ bytes and estimated tokens, why it is as big as it is, and what is wrong with it
 Likely credentials are counted by kind and line; their values are never shown.
 Nothing is written.
 
---chain pointer (the default) resolves the conversation from the last pointer of
-the file; --chain leaf from the record that --leaf names.
+--chain agreed (the default) resolves the conversation from the last pointer of
+the file, with what the client's own compaction kept by reference; --chain pointer
+from the pointer alone; --chain leaf from the record that --leaf names.
 
 With --json: one object for one file, a list of objects for several.
 
@@ -36,14 +37,14 @@ EXIT STATUS
   precis inspect session.jsonl --chain leaf --leaf 36e1a85a-ab03-515e-9411-89570e3b6f78`,
 		Args: atLeastOne("session file"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := checkChain(chain, client, o.Leaf); err != nil {
+			if err := checkChain(o.Chain, client, o.Leaf); err != nil {
 				return err
 			}
 			return c.inspect(cmd.Context(), args, o)
 		},
 	}
 	f := verb.Flags()
-	f.StringVar(&chain, "chain", "pointer", "`RULE` that resolves the conversation: pointer or leaf")
+	f.StringVar(&o.Chain, "chain", "agreed", "`RULE` that resolves the conversation: agreed, pointer or leaf")
 	f.StringVar(&o.Leaf, "leaf", "", "`UUID` of the record the conversation ends at, with --chain leaf")
 	f.StringVar(&client, "client", "", "client whose rules are followed")
 	_ = f.MarkHidden("client")
@@ -52,11 +53,11 @@ EXIT STATUS
 }
 
 func checkChain(chain, client, leaf string) error {
-	const next = "use --chain pointer, or --chain leaf with --leaf UUID"
+	const next = "use --chain agreed or pointer, or --chain leaf with --leaf UUID"
 	switch {
 	case chain == "client", client != "":
 		return usagef(next, "the client's own resolution is not available yet")
-	case chain != "pointer" && chain != "leaf":
+	case chain != "agreed" && chain != "pointer" && chain != "leaf":
 		return usagef(next, "there is no chain %q", chain)
 	case (chain == "leaf") != (leaf != ""):
 		return usagef(next, "--chain leaf and --leaf go together")

@@ -204,6 +204,46 @@ func TestKeptRecordsKeepTheirBytes(t *testing.T) {
 	}
 }
 
+func TestWhatReachesTheSummary(t *testing.T) {
+	for _, c := range []struct {
+		session   string
+		in, never []string
+	}{
+		{"24-progress-bloat", nil, []string{"normalizedMessages"}},
+		{"38-synthetic-error-rows", []string{"sort the rows"}, []string{"API Error"}},
+	} {
+		t.Run(c.session, func(t *testing.T) {
+			w := newWorld(t)
+			w.putCase(c.session)
+			got, _ := w.one(c.session, "budgets.ratio=0.05")
+			summary := summaryOf(t, got)
+			for _, text := range c.in {
+				if !strings.Contains(summary, text) {
+					t.Errorf("%q is not in the summary", text)
+				}
+			}
+			for _, text := range c.never {
+				if strings.Contains(summary, text) {
+					t.Errorf("%q is in the summary", text)
+				}
+			}
+		})
+	}
+}
+
+// What a helper agent found reaches the new file, though the rows of its
+// progress do not.
+func TestTheHelpersFindingIsNotLost(t *testing.T) {
+	for keep := 1; keep < 8; keep++ {
+		w := newWorld(t)
+		w.putCase("24-progress-bloat")
+		got, _ := w.one("24-progress-bloat", fmt.Sprint("budgets.keepRecords=", keep), "budgets.ratio=0.05")
+		if !strings.Contains(strings.Join(got, "\n"), "54 shelves") {
+			t.Errorf("with %d records kept the finding is nowhere", keep)
+		}
+	}
+}
+
 func TestUnknownFieldsOfThePointerSurvive(t *testing.T) {
 	w := newWorld(t)
 	w.putCase("39-unknown-types-and-fields")

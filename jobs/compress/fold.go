@@ -36,6 +36,7 @@ type fold struct {
 
 	session   *sessions.Session
 	sel       *topology.Selection
+	leftOut   []verify.Group
 	pairs     pairing.Report
 	handoff   *handoff
 	solution  *solution
@@ -61,8 +62,32 @@ func (f *fold) open(ctx context.Context) error {
 	return s.Damaged()
 }
 
-// mode is the topology's name for the job's chain. Until the client's own
-// resolution is known, agreed is the pointer's.
+// agreed refuses a chain that a client would not end where the pointer does: to
+// fold it would lose what was written since.
+func (f *fold) agreed() error {
+	if f.job.Mode.Chain != "agreed" || len(f.leftOut) == 0 {
+		return nil
+	}
+	g := f.leftOut[0]
+	first, last := f.ends(g.Records)
+	next := "--set mode.chain=pointer leaves them out"
+	if g.Rule == "records-after-pointer" {
+		next = "--set mode.chain=leaf --set mode.leaf=" + f.session.Name(last.UUID) + " keeps them, " + next
+	}
+	return &step.Refusal{
+		Class:   "chains-differ",
+		Message: fmt.Sprintf("the pointer's chain leaves out %d records that a client may bring back: %s (lines %d to %d)", len(g.Records), g.Reason, first.Line, last.Line),
+		Place:   step.Place{File: f.item.Source, Line: int(first.Line), Byte: first.Off}, Next: next,
+	}
+}
+
+// ends are the first and the last of some records.
+func (f *fold) ends(records []int) (first, last *transcript.Record) {
+	return &f.session.Records[records[0]], &f.session.Records[records[len(records)-1]]
+}
+
+// mode is the topology's name for the job's chain. Agreed starts from the
+// pointer, too.
 func (f *fold) mode() topology.Mode {
 	if f.job.Mode.Chain == "agreed" {
 		return topology.Pointer
@@ -79,11 +104,22 @@ func (f *fold) selected(ctx context.Context) error {
 		return err
 	}
 	x := f.session.Index
-	sel := topology.Select(x, topology.Options{Mode: f.mode(), Leaf: f.job.Mode.Leaf, Extension: f.job.Mode.Extension})
+	kept, err := topology.FindPreserved(x, f.session.Compaction)
+	if err != nil {
+		return err
+	}
+	o := topology.Options{Mode: f.mode(), Leaf: f.job.Mode.Leaf, Extension: f.job.Mode.Extension}
+	if f.job.Mode.Chain != "pointer" {
+		o.Preserved = kept
+	}
+	sel := topology.Select(x, o)
 	if !sel.OK() {
 		return f.broken(string(sel.Status), sel.Findings)
 	}
-	f.sel = sel
+	f.sel, f.leftOut = sel, verify.LeftOut(sel, kept)
+	if err := f.agreed(); err != nil {
+		return err
+	}
 	f.pairs = pairing.Check(x, sel.Active)
 	faults := append(verify.Chain(f.session.Source, sel.Active), f.pairs.Findings...)
 	if finding.HasErrors(faults) {

@@ -116,11 +116,7 @@ func (f *fold) reportStep(ctx context.Context, in step.Input) (step.Output, erro
 	if err := f.composed(ctx); err != nil {
 		return step.Output{}, err
 	}
-	report, err := f.report()
-	if err != nil {
-		return step.Output{}, err
-	}
-	data, err := json.MarshalIndent(report, "", "  ")
+	data, err := json.MarshalIndent(f.report(), "", "  ")
 	if err != nil {
 		return step.Output{}, err
 	}
@@ -140,7 +136,7 @@ func (f *fold) reportStep(ctx context.Context, in step.Input) (step.Output, erro
 	return step.Output{Artifacts: map[string]step.Artifact{"report": artifact}, Facts: facts}, f.session.Close()
 }
 
-func (f *fold) report() (*Report, error) {
+func (f *fold) report() *Report {
 	x, sol := f.session.Index, f.solution
 	first := &x.Records[sol.sets.Raw[0]]
 	r := &Report{
@@ -159,14 +155,11 @@ func (f *fold) report() (*Report, error) {
 		Versions: map[string]any{"engine": EngineVersion, "pack": PackVersion, "report": ReportVersion},
 	}
 	r.Gates = f.gates(r.After)
-	var err error
-	if r.Warnings, err = f.reportWarnings(r); err != nil {
-		return nil, err
-	}
+	r.Warnings = f.reportWarnings(r)
 	if f.job.Publish.To != "none" {
 		r.Output = &ReportOutput{strings.ReplaceAll(f.job.Publish.Path, "{session}", f.item.ID), f.verified.Size, hex.EncodeToString(f.verified.SHA256[:])}
 	}
-	return r, nil
+	return r
 }
 
 func (f *fold) partition() ReportPartition {

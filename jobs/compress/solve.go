@@ -44,10 +44,7 @@ func (f *fold) solve(ctx context.Context) (*solution, error) {
 		return nil, err
 	}
 	for {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		sol, err := s.at(cut)
+		sol, err := s.at(ctx, cut)
 		if err != nil {
 			return nil, err
 		}
@@ -118,8 +115,8 @@ func (s *solver) nothing() error {
 }
 
 // at folds everything before the cut.
-func (s *solver) at(cut int) (*solution, error) {
-	if err := s.tell(cut); err != nil {
+func (s *solver) at(ctx context.Context, cut int) (*solution, error) {
+	if err := s.tell(ctx, cut); err != nil {
 		return nil, err
 	}
 	f := s.f
@@ -141,9 +138,13 @@ func (s *solver) at(cut int) (*solution, error) {
 	return sol, nil
 }
 
-// tell gives the builder the records up to the cut.
-func (s *solver) tell(cut int) error {
+// tell gives the builder the records up to the cut. It is where the time of a
+// fold goes, so it looks whether the person wants to stop.
+func (s *solver) tell(ctx context.Context, cut int) error {
 	for ; s.told < cut; s.told++ {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		entries, err := evidence.Entries(s.f.session.Source, s.f.sel.Active[s.told])
 		if err != nil {
 			return err

@@ -79,7 +79,7 @@ func (f *fold) composed(ctx context.Context) error {
 	if err := f.solved(ctx); err != nil {
 		return err
 	}
-	x, findings, err := verify.Candidate(f.candidate, f.session.Source, f.sel.Mode == topology.PhysicalTail)
+	x, findings, err := verify.Candidate(f.candidate, f.session.Source, f.sel.Mode == topology.PhysicalTail, func(int64) error { return ctx.Err() })
 	if err != nil {
 		return err
 	}

@@ -1,17 +1,10 @@
 package compress
 
-import (
-	"fmt"
-
-	"github.com/precis-dev/precis/jobs/internal/verify"
-)
+import "fmt"
 
 // reportWarnings collects what is not wrong enough to refuse.
-func (f *fold) reportWarnings(r *Report) ([]Warning, error) {
-	out, err := f.leftOut()
-	if err != nil {
-		return nil, err
-	}
+func (f *fold) reportWarnings(r *Report) []Warning {
+	out := f.leftOutWarnings()
 	add := func(rule string, line int, format string, args ...any) {
 		out = append(out, Warning{rule, line, fmt.Sprintf(format, args...)})
 	}
@@ -27,23 +20,19 @@ func (f *fold) reportWarnings(r *Report) ([]Warning, error) {
 	for _, w := range append(f.pairs.Findings, f.warnings...) {
 		add(w.Rule, w.Line, "%s", w.Message)
 	}
-	return out, nil
+	return out
 }
 
-// leftOut warns of conversation that the chosen chain does not hold.
-func (f *fold) leftOut() ([]Warning, error) {
+// leftOutWarnings tell of conversation that the chosen chain does not hold.
+func (f *fold) leftOutWarnings() []Warning {
 	out := []Warning{}
-	groups, err := verify.LeftOut(f.session.Source, f.sel)
-	if err != nil {
-		return nil, err
-	}
-	for _, g := range groups {
-		first, last := &f.session.Records[g.Records[0]], &f.session.Records[g.Records[len(g.Records)-1]]
+	for _, g := range f.leftOut {
+		first, last := f.ends(g.Records)
 		message := fmt.Sprintf("%d records are left out: %s (lines %d to %d)", len(g.Records), g.Reason, first.Line, last.Line)
 		if g.Rule == "records-after-pointer" {
 			message += "; to keep them: --set mode.chain=leaf --set mode.leaf=" + f.session.Name(last.UUID)
 		}
 		out = append(out, Warning{g.Rule, int(first.Line), message})
 	}
-	return out, nil
+	return out
 }

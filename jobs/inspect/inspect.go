@@ -20,7 +20,8 @@ import (
 
 // Options choose what is told.
 type Options struct {
-	Leaf  string // resolve the chain from this record instead of the pointer
+	Chain string // as in a job's mode.chain: agreed (also when empty), pointer or leaf
+	Leaf  string // with chain leaf: the record's uuid
 	UUIDs bool   // list the active records
 }
 
@@ -69,13 +70,20 @@ func Inspect(ctx context.Context, f afero.Fs, path string, o Options, progress f
 
 func (i *inspector) chain(o Options) error {
 	opts := topology.Options{Mode: topology.Pointer}
-	if o.Leaf != "" {
+	if o.Chain == "leaf" {
 		opts = topology.Options{Mode: topology.Leaf, Leaf: o.Leaf}
+	}
+	kept, err := topology.FindPreserved(i.x, i.src.Compaction)
+	if err != nil {
+		return err
+	}
+	if o.Chain != "pointer" {
+		opts.Preserved = kept
 	}
 	x, sel := i.x, topology.Select(i.x, opts)
 	i.sel = sel
 	c := Chain{
-		Mode: string(sel.Mode), Status: string(sel.Status), Length: len(sel.Active), Recovered: sel.Recovered,
+		Mode: cmp.Or(o.Chain, "agreed"), Status: string(sel.Status), Length: len(sel.Active), Recovered: sel.Recovered,
 		Sessions: len(sel.Lineage.Runs), Synthetic: []string{}, Lost: []Lost{},
 	}
 	if sel.Leaf >= 0 {
@@ -98,17 +106,16 @@ func (i *inspector) chain(o Options) error {
 	if i.r.Findings == nil {
 		i.r.Findings = []finding.Finding{}
 	}
-	return i.lost()
+	i.lost(kept)
+	return nil
 }
 
 // lost tells what a resume by this chain would leave out.
-func (i *inspector) lost() error {
-	groups, err := verify.LeftOut(i.src, i.sel)
-	for _, g := range groups {
+func (i *inspector) lost(kept *topology.Preserved) {
+	for _, g := range verify.LeftOut(i.sel, kept) {
 		first, last := i.x.Records[g.Records[0]].Line, i.x.Records[g.Records[len(g.Records)-1]].Line
 		i.r.Chain.Lost = append(i.r.Chain.Lost, Lost{fmt.Sprintf("%d-%d", first, last), len(g.Records), g.Reason})
 	}
-	return err
 }
 
 func (i *inspector) pointers() {

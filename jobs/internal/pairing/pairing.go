@@ -174,7 +174,7 @@ func (c *checker) open(m message) {
 }
 
 func (c *checker) fault(r int, rule, message, id string) {
-	c.add(r, rule, finding.Error, message, id, "precis repair proposes a patch")
+	c.add(r, rule, finding.Error, message, id, "choose an end before it with mode.chain: leaf, or mend the exchange in a copy")
 }
 
 func (c *checker) warn(r int, rule, message, id string) {

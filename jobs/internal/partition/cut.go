@@ -13,7 +13,8 @@ type Cuts struct {
 	tokens  []int64 // cost of the records from a position to the end
 	bytes   []int64
 	// Forced is the first position the structure allows: behind the last earlier
-	// compact pair and, in a mixed lineage, at the start of the last session.
+	// compact pair and the records it kept by reference, and in a mixed lineage at
+	// the start of the last session.
 	Forced int
 	// Prior and LineageStart are what Forced comes from.
 	Prior, LineageStart int
@@ -31,6 +32,7 @@ func NewCuts(x *transcript.Index, sel *topology.Selection) *Cuts {
 			c.Prior = i + 1
 		}
 	}
+	c.Prior = max(c.Prior, sel.PreservedEnd)
 	c.illegal[0], c.illegal[n] = true, true // something is folded, something stays
 	c.turns(x, sel)
 	c.settle()
@@ -60,8 +62,9 @@ func (c *Cuts) turns(x *transcript.Index, sel *topology.Selection) {
 			first[rec.Message] = start
 			c.forbid(start+1, pos)
 		}
-		if at[r] = pos; beside[r] {
-			c.forbid(at[x.Parent(r)]+1, pos)
+		at[r] = pos
+		if p := x.Parent(r); p >= 0 && beside[r] {
+			c.forbid(at[p]+1, pos)
 		}
 		c.hook(x, r, pos, use)
 		c.pair(x, r, pos, start, use)

@@ -35,14 +35,14 @@ type stamp struct {
 func Open(ctx context.Context, f afero.Fs, path string, progress func(done, total int64)) (*Session, error) {
 	info, err := f.Stat(path)
 	if err != nil {
-		return nil, refuse(path, "no-such-session", "the session file cannot be found", err)
+		return nil, refuse(path, "no-such-session", "the session file cannot be found", "check the path", err)
 	}
 	if !info.Mode().IsRegular() {
-		return nil, refuse(path, "not-a-regular-file", "a session is a regular file", nil)
+		return nil, refuse(path, "not-a-regular-file", "a session is a regular file", "name the file itself", nil)
 	}
 	file, err := f.Open(path)
 	if err != nil {
-		return nil, refuse(path, "unreadable", "the session file cannot be opened", err)
+		return nil, refuse(path, "unreadable", "the session file cannot be opened", checkFile, err)
 	}
 	s := &Session{Path: path, file: file, stamp: stamp{info.Size(), info.ModTime().UnixNano()}}
 	if err := s.read(ctx, progress); err != nil {
@@ -55,7 +55,7 @@ func (s *Session) read(ctx context.Context, progress func(done, total int64)) er
 	head := make([]byte, agents.HeadBytes)
 	n, err := s.file.ReadAt(head, 0)
 	if err != nil && err != io.EOF {
-		return refuse(s.Path, "unreadable", "the session file cannot be read", err)
+		return refuse(s.Path, "unreadable", "the session file cannot be read", checkFile, err)
 	}
 	s.Agent = agents.Detect(head[:n])
 	x, err := transcript.Read(io.NewSectionReader(s.file, 0, s.stamp.size), func(done int64) error {
@@ -66,10 +66,10 @@ func (s *Session) read(ctx context.Context, progress func(done, total int64)) er
 		return ctx.Err()
 	}
 	if err != nil {
-		return refuse(s.Path, "unreadable", "the session file cannot be read", err)
+		return refuse(s.Path, "unreadable", "the session file cannot be read", checkFile, err)
 	}
 	if x.Size != s.stamp.size {
-		return refuse(s.Path, "source-changed", "the file became shorter while it was read", nil)
+		return refuse(s.Path, "source-changed", "the file became shorter while it was read", "close the session and run again", nil)
 	}
 	s.Source = transcript.NewSource(x, s.file)
 	return nil
@@ -93,8 +93,10 @@ func (s *Session) Unchanged(f afero.Fs) error {
 // Close releases the file.
 func (s *Session) Close() error { return s.file.Close() }
 
-func refuse(path, class, message string, err error) error {
-	return &step.Refusal{Class: class, Message: message, Place: step.Place{File: path}, Err: cause(err)}
+const checkFile = "check the file's permissions and the disk"
+
+func refuse(path, class, message, next string, err error) error {
+	return &step.Refusal{Class: class, Message: message, Place: step.Place{File: path}, Next: next, Err: cause(err)}
 }
 
 // Damaged refuses a file with lines that are no records: what they held cannot
@@ -111,6 +113,6 @@ func (s *Session) Damaged() error {
 	return &step.Refusal{
 		Class: string(d.Kind), Message: message,
 		Place: step.Place{File: s.Path, Line: d.Line, Byte: d.Off + int64(d.At)},
-		Next:  "precis validate lists all of them; precis repair proposes patches",
+		Next:  "precis validate lists every damaged place and what to do about it",
 	}
 }

@@ -1,24 +1,41 @@
 package summary
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
-// drawChoices lists decisions. One that takes up the matter of an earlier one
-// says so: it came later and counts.
-func (b *Builder) drawChoices(room int) string {
+// choicesSection lists decisions. One that takes up the matter of an earlier
+// one says so: it came later and counts.
+func (b *Builder) choicesSection() func(room int) string {
 	s := b.choices
-	return fit(s, room, func(kept []item, lost span) string {
-		var lines []string
-		topics := make([]map[string]bool, len(kept))
-		for i, it := range kept {
-			topics[i] = topic(it.text)
-			line := both(it.n, it.to) + " " + it.text
-			if j := sameMatter(topics[:i], topics[i]); j >= 0 && kept[j].n < it.n {
-				line = both(it.n, it.to) + " (later than " + anchor(kept[j].n, kept[j].n) + " on this) " + it.text
+	earlier := sameMatters(s.items)
+	return func(room int) string {
+		return fit(s, room, func(kept []item, lost span) string {
+			var out strings.Builder
+			shown := map[int]int{} // record by seq
+			out.Grow(total(kept))
+			for _, it := range kept {
+				note := ""
+				if n := lastShown(shown, earlier[it.seq]); n > 0 && n < it.n {
+					note = " (later than " + anchor(n, n) + " on this)"
+				}
+				writeItem(&out, it, note)
+				shown[it.seq] = it.n
 			}
-			lines = append(lines, line)
+			return out.String() + leftOut(lost)
+		})
+	}
+}
+
+// lastShown returns the record of the last of the items that is shown, or 0.
+func lastShown(shown map[int]int, seqs []int) int {
+	for _, seq := range seqs {
+		if n, ok := shown[seq]; ok {
+			return n
 		}
-		return bullet(lines) + leftOut(lost)
-	})
+	}
+	return 0
 }
 
 // topic is the set of telling words: code spans whole, long words, pairs of
@@ -43,21 +60,34 @@ func topic(text string) map[string]bool {
 	return out
 }
 
-// sameMatter returns the last topic that shares half of its words with t, or
-// -1.
-func sameMatter(topics []map[string]bool, t map[string]bool) int {
-	for i := len(topics) - 1; i >= 0; i-- {
-		shared := 0
+// reach is how many items on the same matter are remembered for each.
+const reach = 40
+
+// sameMatters returns for every item, by its seq, the seqs of those before it
+// that share half of its telling words, or it half of theirs, the last first.
+func sameMatters(items []item) map[int][]int {
+	holders := map[string][]int{} // places of the items with a word
+	sizes, shared := make([]int, len(items)), make([]int, len(items))
+	out := map[int][]int{}
+	for i, it := range items {
+		t := topic(it.text)
+		sizes[i] = len(t)
 		for w := range t {
-			if topics[i][w] {
-				shared++
+			for _, j := range holders[w] {
+				shared[j]++
+			}
+			holders[w] = append(holders[w], i)
+		}
+		var seqs []int
+		for j := i - 1; j >= 0 && len(seqs) < reach; j-- {
+			if shared[j] >= 3 && 2*shared[j] >= min(sizes[i], sizes[j]) {
+				seqs = append(seqs, items[j].seq)
 			}
 		}
-		if shared >= 3 && 2*shared >= min(len(t), len(topics[i])) {
-			return i
-		}
+		out[it.seq] = seqs
+		clear(shared)
 	}
-	return -1
+	return out
 }
 
 // drawHistory lists the requests of the closed turns, each with what the
@@ -67,12 +97,13 @@ func (b *Builder) drawHistory(room int) string {
 	return fit(b.history, room, func(kept []item, lost span) string {
 		var out strings.Builder
 		kept = withoutRepeatedQuestions(kept)
+		out.Grow(total(kept))
 		for start := 0; start < len(kept); {
 			end := start
 			for end < len(kept) && kept[end].turn == kept[start].turn {
 				end++
 			}
-			out.WriteString(b.turnLines(kept[start:end]))
+			b.writeTurn(&out, kept[start:end])
 			start = end
 		}
 		return out.String() + leftOut(lost)
@@ -82,69 +113,93 @@ func (b *Builder) drawHistory(room int) string {
 // withoutRepeatedQuestions drops questions that stand at the end of the outcome
 // right before them.
 func withoutRepeatedQuestions(kept []item) []item {
-	shown := map[int]string{}
-	var out []item
+	out := make([]item, 0, len(kept))
 	for _, it := range kept {
-		if it.part == answered {
-			shown[it.n] += it.text
-		}
-		if it.part != asked || !strings.Contains(shown[it.n], it.text) {
+		if it.part != asked || !toldBefore(out, it) {
 			out = append(out, it)
 		}
 	}
 	return out
 }
 
-// turnLines renders the parts of one turn that were kept.
-func (b *Builder) turnLines(parts []item) string {
-	var lines []string
+func toldBefore(before []item, question item) bool {
+	for _, it := range slices.Backward(before) {
+		if it.part != answered || it.n != question.n {
+			return false
+		}
+		if strings.Contains(it.text, question.text) {
+			return true
+		}
+	}
+	return false
+}
+
+// writeTurn writes the parts of one turn that were kept, a line each.
+func (b *Builder) writeTurn(out *strings.Builder, parts []item) {
+	mark := "- "
 	for i := 0; i < len(parts); {
 		j := i
 		for j < len(parts) && parts[j].part == parts[i].part && parts[j].n == parts[i].n {
 			j++
 		}
-		lines = append(lines, b.partLine(parts[i:j]))
-		i = j
+		out.WriteString(mark)
+		b.writePart(out, parts[i:j])
+		out.WriteByte('\n')
+		mark, i = "  ", j
 	}
-	return "- " + strings.Join(lines, "\n  ") + "\n"
 }
 
-func (b *Builder) partLine(parts []item) string {
+func (b *Builder) writePart(out *strings.Builder, parts []item) {
 	it := parts[0]
-	at := anchor(it.n, it.to)
+	if it.part == counted || it.part == answered {
+		out.WriteString("→ ")
+	}
+	out.WriteString(anchor(it.n, it.to))
 	switch it.part {
 	case asked:
-		return at + " the assistant asked: " + it.text
+		out.WriteString(" the assistant asked: " + it.text)
 	case wanted:
-		if it.n == b.first.n {
-			return at + " the first request, above"
-		}
-		return at + " “" + spliced(parts) + "”"
+		b.writeRequest(out, parts)
 	case stopped:
-		return at + " the user interrupted"
+		out.WriteString(" the user interrupted")
 	case refused:
-		return at + " the user refused " + it.text
+		out.WriteString(" the user refused " + it.text)
 	case noted:
-		return at + " note: " + it.text
+		out.WriteString(" note: " + it.text)
 	case counted:
-		return "→ " + at + " " + it.text + ", no closing words"
+		out.WriteString(" " + it.text + ", no closing words")
+	default:
+		out.WriteByte(' ')
+		splice(out, parts)
 	}
-	return "→ " + at + " " + spliced(parts)
 }
 
-// spliced joins units of one text and marks what is missing between them.
-func spliced(parts []item) string {
-	var s strings.Builder
-	prev := -1
+func (b *Builder) writeRequest(out *strings.Builder, parts []item) {
+	if parts[0].n == b.first.n {
+		out.WriteString(" the first request, above")
+		return
+	}
+	out.WriteString(" “")
+	splice(out, parts)
+	out.WriteString("”")
+}
+
+// splice joins units of one text and marks what is missing between them.
+func splice(out *strings.Builder, parts []item) {
+	gap, prev := "", -1
+	write := func(s string) {
+		out.WriteString(gap)
+		out.WriteString(s)
+		gap = " "
+	}
 	for _, it := range parts {
 		if it.at != prev+1 {
-			s.WriteString(" " + omitted)
+			write(omitted)
 		}
-		s.WriteString(" " + it.text)
+		write(it.text)
 		prev = it.at
 	}
-	if prev < parts[0].of-1 && !strings.HasSuffix(s.String(), omitted) {
-		s.WriteString(" " + omitted)
+	if last := parts[len(parts)-1]; prev < last.of-1 && !strings.HasSuffix(last.text, omitted) {
+		write(omitted)
 	}
-	return s.String()[1:]
 }

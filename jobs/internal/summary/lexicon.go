@@ -162,9 +162,6 @@ func hasPrefix(b []byte, s string) bool { return len(b) >= len(s) && string(b[:l
 // cues returns what the terms of a text say about it.
 func (l *lexicon) cues(text string) cue { return l.read(text).says }
 
-// opensWith reports that a term of c stands at the very beginning.
-func (l *lexicon) opensWith(text string, c cue) bool { return l.read(text).opens&c != 0 }
-
 // spell fills the buffer of words and finds where terms may begin. What it
 // returns is of the terms that match anywhere.
 func (l *lexicon) spell(text string) sense {
@@ -235,10 +232,11 @@ const stemKey = 3
 
 // shapes says cheaply of most words that no term begins with them: by three of
 // their letters and the length for whole words, by the first three letters for
-// stems. It errs only in favour of a look-up.
+// stems. It errs only in favour of a look-up, and is small enough to stay in
+// the processor's nearest cache.
 type shapes struct {
-	words [1 << 15]uint32 // the lengths there are
-	stems [1 << 15]bool
+	words [1 << 12]uint32 // the lengths there are
+	stems [1 << 12]bool
 }
 
 func (s *shapes) addWord(w string) {
@@ -252,4 +250,4 @@ func (s *shapes) have(w []byte) bool {
 		len(w) >= stemKey && s.stems[shape(w[0], w[1], w[2])]
 }
 
-func shape(a, b, c byte) int { return int(a&31)<<10 | int(b&31)<<5 | int(c&31) }
+func shape(a, b, c byte) int { return int(a&31)<<7 ^ int(b&31)<<4 ^ int(c&31) }

@@ -2,6 +2,7 @@ package summary
 
 import (
 	"regexp"
+	"strings"
 	"testing"
 )
 
@@ -54,16 +55,41 @@ func TestCues(t *testing.T) {
 	}
 }
 
-func TestOpensWith(t *testing.T) {
+func TestOpens(t *testing.T) {
 	l := newLexicon()
 	for _, text := range []string{"no, not that one", "Nein, so nicht.", "non, pas ça", "нет, не так", "不是这个", "いいえ、違います", "لا، ليس هكذا", "नहीं, ऐसे नहीं"} {
-		if !l.opensWith(text, denies) {
+		if l.read(text).opens&denies == 0 {
 			t.Errorf("%q does not open with a denial", text)
 		}
 	}
 	for _, text := range []string{"nobody knows", "yes, no problem", "novel idea"} {
-		if l.opensWith(text, denies) {
+		if l.read(text).opens&denies != 0 {
 			t.Errorf("%q opens with a denial", text)
+		}
+	}
+}
+
+// TestEveryTermIsFound: no term is lost to the shapes, which most words are
+// turned down by.
+func TestEveryTermIsFound(t *testing.T) {
+	l := newLexicon()
+	for name, content := range termTexts() {
+		if name == "terms/commands.txt" {
+			continue
+		}
+		for line := range strings.Lines(content) {
+			class, list, _ := strings.Cut(strings.TrimSpace(line), " = ")
+			for term := range strings.SplitSeq(list, " | ") {
+				term, stem := strings.CutSuffix(term, "*")
+				if stem {
+					term += "xyz"
+				}
+				for _, text := range []string{term, "(" + strings.ToUpper(term) + ")", "1 " + term + ", 2"} {
+					if l.cues(text)&cueNames[class] == 0 {
+						t.Errorf("%s: %q is not found in %q as %s", name, term, text, class)
+					}
+				}
+			}
 		}
 	}
 }

@@ -79,8 +79,9 @@ func (b *Builder) promises(text string, at place) bool {
 		return false
 	}
 	bold := strings.Contains(text, "**") || strings.Contains(text, "__")
-	v := value(says, count(exact(text), bold, at == thought, at == beforeChange))
-	return max(v.decision, v.finding) >= bar(at)
+	v := value(says, count(bold, at == thought, at == beforeChange))
+	missing := bar(at) - max(v.decision, v.finding)
+	return missing <= 0 || missing == 1 && exact(text)
 }
 
 // told is what the model said; it cannot pass for a quotation of the person.

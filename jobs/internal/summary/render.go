@@ -24,13 +24,13 @@ func (b *Builder) Text(f Facts) string {
 		{"The session", 12, func(room int) string { return b.drawSession(f, room) }},
 		{"Where it stands", 30, func(room int) string { return b.drawState(f, room) }},
 		{"What the user asked to keep to", 10, b.drawRules},
-		{"Decisions, in order", 10, b.drawChoices},
+		{"Decisions, in order", 10, b.choicesSection()},
 		{"Handoff", 10, func(room int) string { return drawHandoff(f.Handoff, room) }},
 		{"Earlier summary", 24, b.drawPrior},
 		{"Requests and outcomes, in order", 32, b.drawHistory},
 		{"Findings", 6, func(room int) string { return drawItems(b.findings, room) }},
 		{"Last plan", 5, b.drawOldPlan},
-		{"Files", 6, func(room int) string { return b.drawFiles(f, room) }},
+		{"Files", 6, b.filesSection(f)},
 		{"Checks and commits", 5, b.drawChecks},
 		{"Failures", 4, b.drawFaults},
 		{"Left open at the time", 3, func(room int) string { return drawItems(b.open, room) }},
@@ -50,13 +50,17 @@ func (b *Builder) masked(f Facts) Facts {
 	return f
 }
 
+// unbounded is more room than anything needs. What is drawn in it is drawn
+// whole, without a search for what to leave out.
+const unbounded = 1 << 24
+
 // compose draws the sections that have something to say. The room is shared
 // out in proportion; what one does not need goes to the others, in the order
 // of their place.
 func compose(sections []section, room int, mark string) string {
 	needs, shares := make([]int, len(sections)), 0
 	for i, s := range sections {
-		if needs[i] = runes(titled(s, mark, room)); needs[i] > 0 {
+		if needs[i] = min(runes(titled(s, mark, unbounded)), room); needs[i] > 0 {
 			shares += s.share
 		}
 	}
@@ -160,12 +164,20 @@ func or(a, b string) string {
 // drawItems lists items with their anchors.
 func drawItems(s shelf, room int) string {
 	return fit(s, room, func(kept []item, lost span) string {
-		var lines []string
+		var out strings.Builder
+		out.Grow(total(kept))
 		for _, it := range kept {
-			lines = append(lines, both(it.n, it.to)+" "+it.text)
+			writeItem(&out, it, "")
 		}
-		return bullet(lines) + leftOut(lost)
+		return out.String() + leftOut(lost)
 	})
+}
+
+// writeItem writes the line of an item, with a note behind its anchor.
+func writeItem(out *strings.Builder, it item, note string) {
+	for _, s := range []string{"- ", both(it.n, it.to), note, " ", it.text, "\n"} {
+		out.WriteString(s)
+	}
 }
 
 // leftOut says how much a list leaves out and where it was.

@@ -18,7 +18,11 @@ func sentences(text string) []string {
 	var out []string
 	start := 0
 	emit := func(end int) {
-		if s := flat(text[start:end]); s != "" {
+		switch s := flat(text[start:end]); {
+		case s == "":
+		case plain(s):
+			out = append(out, s)
+		default:
 			out = append(out, unspaced(s)...)
 		}
 		start = end
@@ -193,7 +197,7 @@ func breaks(before, after string) bool {
 // and write none between words.
 func unspaced(s string) []string {
 	const long = 80
-	if plain(s) || runes(s) <= long || !spaceless(s) {
+	if runes(s) <= long || !spaceless(s) {
 		return []string{s}
 	}
 	var out []string

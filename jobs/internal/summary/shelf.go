@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"maps"
 	"slices"
-	"sort"
 	"strings"
 )
 
@@ -225,18 +224,34 @@ func fit(s shelf, room int, render func(kept []item, lost span) string) string {
 	if try(s.items, span{}) {
 		return best
 	}
+	// Looked for is the smallest number of items to drop. Renderings are dear, so
+	// it is guessed by what the items cost, and halved only if that leads nowhere.
 	order := dropOrder(s.items)
-	// Dropping none is too few, dropping all but the last is the most. Where in
-	// between is looked for by what the items cost, as a rendering is dear.
-	few, many := 0, len(order)
-	for probe := 0; many-few > 1; probe++ {
-		n := nearer(s.items, order, few, many, size-room)
-		if probe >= 8 {
-			n = few + (many-few)/2
+	few, enough := 0, len(order)
+	for n, probe := 0, 0; enough-few > 1; probe++ {
+		if n = guess(s.items, order, n, size-room); probe > 6 {
+			n = (few + enough) / 2
 		}
-		...
+		n = min(max(n, few+1), enough-1)
+		if try(without(s.items, order[:n])) {
+			enough = n
+		} else {
+			few = n
+		}
 	}
 	return best
+}
+
+// guess tells how many items of order to drop, if dropping n leaves a text
+// that is over code points too long.
+func guess(items []item, order []int, n, over int) int {
+	for ; n < len(order) && over > 0; n++ {
+		over -= items[order[n]].cost()
+	}
+	for ; n > 0 && over+items[order[n-1]].cost() <= 0; n-- {
+		over += items[order[n-1]].cost()
+	}
+	return n
 }
 
 func total(items []item) int {

@@ -17,7 +17,11 @@
 //     injects, meta rows and synthetic rows are not;
 //   - tool output appears as an outcome only, never as a statement;
 //   - memory is a small multiple of the budget plus the distinct file paths,
-//     whatever the number of entries.
+//     whatever the number and the size of entries: what is kept is a copy.
+//
+// Add is made for sessions of hundreds of megabytes. Output of tools is looked
+// at only where a call failed or ran tests, and a text is taken apart only if
+// one quick pass finds words in it that could bring it onto a shelf.
 //
 // It does not read files, know a record format, mask secrets by itself or
 // decide where a session is cut.

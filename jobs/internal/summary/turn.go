@@ -198,8 +198,9 @@ func (b *Builder) recordRequest(t turn) {
 // takeOut returns the units of an answer without headings, decisions and open
 // points; the latter go to their shelves.
 func (b *Builder) takeOut(p passage) []unit {
-	var rest []unit
-	for i, u := range units(p.text) {
+	us := units(p.text)
+	rest := us[:0]
+	for i, u := range us {
 		if shelf, weight := b.judge(u, final, false); shelf != nil && i > 0 {
 			b.keep(shelf, item{n: p.n, text: told(u)}, weight)
 		} else if u.kind != heading {

@@ -6,28 +6,25 @@ import (
 	"strings"
 )
 
-// drawFiles lists what was changed, then what was only read.
-func (b *Builder) drawFiles(f Facts, room int) string {
-	return compose([]section{
-		{"", 70, func(room int) string { return b.drawChanged(f, room) }},
-		{"", 30, func(room int) string { return b.drawRead(f, room) }},
-	}, room, "")
-}
-
-func (b *Builder) drawChanged(f Facts, room int) string {
-	s := shelf{}
+// filesSection lists what was changed, then what was only read.
+func (b *Builder) filesSection(f Facts) func(room int) string {
+	changed, read := shelf{}, shelf{}
 	for i, p := range b.files.changed() {
-		s.items = append(s.items, item{seq: i, n: p.at, weight: p.weight(f.Cwd), text: short(p.path, f.Cwd) + " " + p.told()})
+		changed.items = append(changed.items, item{seq: i, n: p.at, weight: p.weight(f.Cwd), text: short(p.path, f.Cwd) + " " + p.told()})
 	}
-	return drawItems(s, room)
+	for i, p := range b.files.read() {
+		read.items = append(read.items, item{seq: i, n: p.readAt, weight: 2 + min(p.reads, 20), text: strings.Trim(short(p.path, f.Cwd), "`")})
+	}
+	return func(room int) string {
+		return compose([]section{
+			{"", 70, func(room int) string { return drawItems(changed, room) }},
+			{"", 30, func(room int) string { return drawRead(read, room) }},
+		}, room, "")
+	}
 }
 
-// drawRead lists the paths that were read, by folder.
-func (b *Builder) drawRead(f Facts, room int) string {
-	s := shelf{}
-	for i, p := range b.files.read() {
-		s.items = append(s.items, item{seq: i, n: p.readAt, weight: 2 + min(p.reads, 20), text: strings.Trim(short(p.path, f.Cwd), "`")})
-	}
+// drawRead lists paths by folder.
+func drawRead(s shelf, room int) string {
 	return fit(s, room, func(kept []item, lost span) string {
 		var folders []string
 		names := map[string][]string{}

@@ -44,6 +44,8 @@ type Options struct {
 	// Extension is how many tool-result records after the pointer may be taken as
 	// the closure of its open calls; 0 takes none.
 	Extension int
+	// Preserved are records to splice in, nil for none.
+	Preserved *Preserved
 }
 
 // Selection is the outcome.
@@ -59,9 +61,12 @@ type Selection struct {
 	Active []int
 	// Recovered counts the active records that are not on the walk.
 	Recovered int
-	Extended  []int // records taken after the pointer, part of Walk
-	Later     []int // records after the pointer that go on from the leaf and are left out
-	Lineage   Lineage
+	// PreservedEnd is the position in Active behind the records that a client's
+	// compaction kept by reference, 0 without any.
+	PreservedEnd int
+	Extended     []int // records taken after the pointer, part of Walk
+	Later        []int // records after the pointer that go on from the leaf and are left out
+	Lineage      Lineage
 	// AttachmentInversions counts the tolerated edges whose child stands before
 	// its parent in the file.
 	AttachmentInversions int
@@ -98,6 +103,7 @@ func Select(x *transcript.Index, o Options) *Selection {
 	}
 	s.Status = Valid
 	sel.completeUnits()
+	sel.splice()
 	sel.later()
 	return s
 }
@@ -146,7 +152,7 @@ func (t *selector) duplicates() Status {
 		}
 		t.s.fault(t.x, i, DuplicateUUID,
 			fmt.Sprintf("the uuid stands at line %d already", t.x.Records[first[u]-1].Line),
-			"precis repair shows both records and what can be done")
+			"take one of the two out of a copy; precis validate tells all of them")
 	}
 	if len(first) > 0 {
 		return DuplicateUUID
@@ -212,7 +218,7 @@ func (t *selector) walk() Status {
 	status := Status("")
 	for r := s.Leaf; ; {
 		if seen[r] {
-			s.fault(x, r, Loop, "the records of the chain form a circle: "+t.circle(r), "precis repair proposes where to open it")
+			s.fault(x, r, Loop, "the records of the chain form a circle: "+t.circle(r), "set parentUuid in a copy where the circle should end: to the record before, or to null")
 			status = Loop
 			break
 		}
@@ -220,7 +226,7 @@ func (t *selector) walk() Status {
 		s.Walk = append(s.Walk, r)
 		rec := &x.Records[r]
 		if rec.BadParent != transcript.ParentFine {
-			s.fault(x, r, MalformedParent, "parentUuid is a "+rec.BadParent.String()+" where a uuid or null belongs", "precis repair sets it")
+			s.fault(x, r, MalformedParent, "parentUuid is a "+rec.BadParent.String()+" where a uuid or null belongs", "set it in a copy to the uuid of the record before, or to null")
 			status = MalformedParent
 			break
 		}
@@ -230,7 +236,7 @@ func (t *selector) walk() Status {
 		if r = x.Parent(r); r < 0 {
 			s.Missing = x.Name(rec.Parent)
 			child := s.Walk[len(s.Walk)-1]
-			s.fault(x, child, Dangling, fmt.Sprintf("the parent %s of this record is not in the file; %d records hang together below it", s.Missing, len(s.Walk)), "precis repair shows the record it should hang below")
+			s.fault(x, child, Dangling, fmt.Sprintf("the parent %s of this record is not in the file; %d records hang together below it", s.Missing, len(s.Walk)), "set parentUuid in a copy to the uuid of the record it goes on from; or keep what hangs together from a record below the gap")
 			status = Dangling
 			break
 		}

@@ -10,18 +10,19 @@ import (
 // calls are written as a small tree, each result below its own fragment, and the
 // conversation goes on below one of them.
 type unit struct {
-	last      int   // position in the walk of the unit's last fragment on it
-	fragments []int // off the walk, in file order
-	results   []int // off the walk, in file order
+	id        transcript.Sym // message.id
+	last      int            // position in the walk of the unit's last fragment on it
+	fragments []int          // off the walk, in file order
+	results   []int          // off the walk, in file order
 }
 
 // unitFinder collects the units of a walk.
 type unitFinder struct {
-	x      *transcript.Index
-	units  []*unit
-	of     []*unit // by record: the unit it is a fragment of
-	walk   []bool  // on the walk
-	active []bool  // on the walk, or a fragment or result of a unit
+	x     *transcript.Index
+	units []*unit
+	// of is the unit that a record is a fragment or a recovered result of.
+	of     []*unit
+	active []bool // on the walk, or recovered
 	ids    map[transcript.Sym]bool
 }
 
@@ -52,7 +53,7 @@ func (t *selector) completeUnits() {
 // results below any record of the turn.
 func findUnits(x *transcript.Index, walk []int) *unitFinder {
 	n := len(x.Records)
-	f := &unitFinder{x: x, of: make([]*unit, n), walk: make([]bool, n), active: make([]bool, n), ids: map[transcript.Sym]bool{}}
+	f := &unitFinder{x: x, of: make([]*unit, n), active: make([]bool, n), ids: map[transcript.Sym]bool{}}
 	f.onWalk(walk)
 	for i := range x.Records {
 		if !f.active[i] && x.Records[i].UUID != 0 {
@@ -67,7 +68,7 @@ func findUnits(x *transcript.Index, walk []int) *unitFinder {
 func (f *unitFinder) onWalk(walk []int) {
 	runs := map[transcript.Sym]*unit{}
 	for pos, r := range walk {
-		f.walk[r], f.active[r] = true, true
+		f.active[r] = true
 		rec := &f.x.Records[r]
 		switch {
 		case Spoken(f.x, r):
@@ -75,7 +76,7 @@ func (f *unitFinder) onWalk(walk []int) {
 		case rec.Type == transcript.Assistant && rec.Message != 0:
 			f.ids[rec.Message] = true
 			if runs[rec.Message] == nil {
-				runs[rec.Message] = &unit{}
+				runs[rec.Message] = &unit{id: rec.Message}
 				f.units = append(f.units, runs[rec.Message])
 			}
 			runs[rec.Message].last = pos
@@ -100,57 +101,77 @@ func (f *unitFinder) beside(i int) {
 	u := f.of[p]
 	switch {
 	case rec.Type == transcript.Assistant && f.ids[rec.Message]:
-		if u == nil || f.x.Records[p].Message != rec.Message {
+		if u == nil || u.id != rec.Message {
 			u = f.turnBelow(p, rec.Message)
 		}
 		if u != nil {
 			u.fragments = append(u.fragments, i)
 			f.of[i], f.active[i] = u, true
 		}
-	case rec.Type == transcript.User && u != nil && f.x.HasTool(i, transcript.Result):
+	case u != nil && f.answers(i, p):
 		u.results = append(u.results, i)
-		f.active[i] = true
+		f.of[i], f.active[i] = u, true
 	}
+}
+
+// answers reports a record of results below a fragment.
+func (f *unitFinder) answers(i, parent int) bool {
+	return f.x.Records[i].Type == transcript.User && f.x.HasTool(i, transcript.Result) &&
+		f.x.Records[parent].Type == transcript.Assistant
 }
 
 // turnBelow finds the turn with the message.id that a fragment beside the walk
 // belongs to: the first one that stands below the record they both hang from.
 func (f *unitFinder) turnBelow(p int, id transcript.Sym) *unit {
 	for i := p + 1; i < len(f.x.Records); i++ {
-		if f.of[i] != nil && f.x.Records[i].Message == id {
-			return f.of[i]
+		if u := f.of[i]; u != nil && u.id == id {
+			return u
 		}
 	}
 	return nil
 }
 
-// closeLeaf moves a leaf that stands within a unit down to the unit's last
-// record below it: the pointer is often written in the middle of a group, and a
-// turn is whole or not there.
+// closeLeaf moves a leaf that stands within a turn to the turn's physically last
+// result, or fragment when it has no result: the pointer is often written in the
+// middle of a group, a turn is whole or not there, and its results are kept in
+// file order.
 func (t *selector) closeLeaf(f *unitFinder) bool {
-	s := t.s
-	best, path := -1, []int(nil)
-	for _, u := range f.units {
-		for _, r := range slices.Concat(u.fragments, u.results) {
-			if line, ok := f.descent(r, s.Leaf); ok && r > best {
-				best, path = r, line
-			}
-		}
-	}
-	if best < 0 {
+	u := f.turnOf(t.s.Leaf)
+	if u == nil {
 		return false
 	}
-	s.Walk = append(s.Walk, path...)
-	s.Leaf = best
+	last := slices.Max(append(slices.Concat(u.fragments, u.results), t.s.Leaf))
+	if len(u.results) > 0 {
+		last = slices.Max(u.results)
+		if t.x.HasTool(t.s.Leaf, transcript.Result) {
+			last = max(last, t.s.Leaf)
+		}
+	}
+	if last == t.s.Leaf {
+		return false
+	}
+	t.s.Leaf, t.s.Walk = last, t.lineTo(last)
 	return true
 }
 
-// descent is the line of recovered records from below the leaf down to r.
-func (f *unitFinder) descent(r, leaf int) ([]int, bool) {
+// turnOf is the turn that a record on the walk is a part of.
+func (f *unitFinder) turnOf(r int) *unit {
+	if u := f.of[r]; u != nil {
+		return u
+	}
+	if p := f.x.Parent(r); p >= 0 && f.answers(r, p) {
+		return f.of[p]
+	}
+	return nil
+}
+
+// lineTo is the plain walk to a record that hangs together with the one that was
+// found valid.
+func (t *selector) lineTo(r int) []int {
 	var line []int
-	for ; r >= 0 && f.active[r] && !f.walk[r]; r = f.x.Parent(r) {
+	for ; r >= 0; r = t.x.Parent(r) {
 		line = append(line, r)
 	}
 	slices.Reverse(line)
-	return line, r == leaf
+	return line
 }

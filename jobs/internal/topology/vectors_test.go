@@ -41,6 +41,8 @@ func vector(t *testing.T, dir string) (*transcript.Index, sent) {
 // client settles the order within the request, after the records are chosen.
 var reordered = map[string]string{
 	"K12-parallel-interleaved":        "use, result, use, result become one message of two uses, then the results",
+	"K16-ptr-first-result":            "client 2.1.332 sends the results of a group in file order, as here",
+	"K17-ptr-second-result":           "client 2.1.332 sends the results of a group in file order, as here",
 	"K34-thinking-fragment-off-chain": "thinking goes before the use within one message",
 	"K43-user-between-use-and-result": "results go before the texts of user records in a row",
 	"X61-frag-text-after":             "text goes before the use within one message",

@@ -3,6 +3,8 @@ package transcript
 import (
 	"fmt"
 	"io"
+
+	"github.com/precis-dev/precis/jobs/internal/jsonspan"
 )
 
 // Source gives the bytes of an indexed file's records. Records are mostly asked
@@ -65,4 +67,31 @@ func (s *Source) fill(at int64, n int) error {
 		err = io.ErrUnexpectedEOF
 	}
 	return err
+}
+
+// Compaction is what a client's boundary says about the records it kept: their
+// uuids in order, or in older files the ends of the line they form, and the
+// record below which they belong.
+type Compaction struct {
+	Kept               []string
+	Anchor, Head, Tail string
+}
+
+// Compaction reads a boundary's metadata. The list goes before the segment.
+func (s *Source) Compaction(boundary int) (Compaction, error) {
+	line, err := s.Record(boundary)
+	if err != nil {
+		return Compaction{}, err
+	}
+	meta := jsonspan.Value{Kind: jsonspan.Object, Raw: line}.Get("compactMetadata")
+	list, segment := meta.Get("preservedMessages"), meta.Get("preservedSegment")
+	c := Compaction{Anchor: list.Get("anchorUuid").Text()}
+	for u := range list.Get("uuids").Elements() {
+		c.Kept = append(c.Kept, u.Text())
+	}
+	if len(c.Kept) == 0 {
+		c.Anchor = segment.Get("anchorUuid").Text()
+		c.Head, c.Tail = segment.Get("headUuid").Text(), segment.Get("tailUuid").Text()
+	}
+	return c, nil
 }

@@ -16,8 +16,9 @@ import (
 // Candidate checks a candidate as the file it will be, and that every kept
 // record equals its source but for the parent value that had to change. It
 // returns the index of the candidate, whose hash is what must be published.
-func Candidate(c *compose.Candidate, src *transcript.Source, physicalTail bool) (*transcript.Index, []finding.Finding, error) {
-	x, err := transcript.Read(io.NewSectionReader(c, 0, c.Size()), func(int64) error { return nil })
+// progress is that of [transcript.Read].
+func Candidate(c *compose.Candidate, src *transcript.Source, physicalTail bool, progress func(int64) error) (*transcript.Index, []finding.Finding, error) {
+	x, err := transcript.Read(io.NewSectionReader(c, 0, c.Size()), progress)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -77,7 +77,7 @@ func TestCandidate(t *testing.T) {
 	} {
 		t.Run(c.what, func(t *testing.T) {
 			candidate, source := composed(t, c.cut, c.change)
-			x, findings, err := verify.Candidate(candidate, source, false)
+			x, findings, err := verify.Candidate(candidate, source, false, nothing)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -99,6 +99,8 @@ func TestCandidate(t *testing.T) {
 	}
 }
 
+func nothing(int64) error { return nil }
+
 func without(list []int, drop ...int) []int {
 	return slices.DeleteFunc(slices.Clone(list), func(r int) bool { return slices.Contains(drop, r) })
 }
@@ -107,7 +109,7 @@ func without(list []int, drop ...int) []int {
 func TestCandidateOfAChangedSource(t *testing.T) {
 	candidate, source := composed(t, 2, func(*compose.Input) {})
 	changed := bytes.Replace(session(), []byte("Both done."), []byte("Both DONE."), 1)
-	_, findings, err := verify.Candidate(candidate, transcript.NewSource(source.Index, bytes.NewReader(changed)), false)
+	_, findings, err := verify.Candidate(candidate, transcript.NewSource(source.Index, bytes.NewReader(changed)), false, nothing)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,7 +137,7 @@ func BenchmarkCandidate(b *testing.B) {
 	b.SetBytes(c.Size())
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, findings, err := verify.Candidate(c, source, false); err != nil || finding.HasErrors(findings) {
+		if _, findings, err := verify.Candidate(c, source, false, nothing); err != nil || finding.HasErrors(findings) {
 			b.Fatal(err, findings)
 		}
 	}

@@ -1,9 +1,9 @@
 package verify
 
 import (
-	"github.com/precis-dev/precis/jobs/internal/jsonspan"
+	"slices"
+
 	"github.com/precis-dev/precis/jobs/internal/topology"
-	"github.com/precis-dev/precis/jobs/internal/transcript"
 )
 
 // Group are conversation records that a selection leaves out although a client
@@ -15,46 +15,19 @@ type Group struct {
 }
 
 // LeftOut finds them: what was written after the pointer, and what the client's
-// own compaction kept by reference only.
-func LeftOut(src *transcript.Source, sel *topology.Selection) ([]Group, error) {
+// own compaction kept by reference (kept, nil for nothing).
+func LeftOut(sel *topology.Selection, kept *topology.Preserved) []Group {
 	var out []Group
 	if len(sel.Later) > 0 {
 		out = append(out, Group{"records-after-pointer", "written after the last pointer, going on from it", sel.Later})
 	}
-	kept, err := preserved(src, sel)
-	if len(kept) > 0 {
-		out = append(out, Group{"preserved-left-out", "kept by reference in the client's own compaction, not on the plain chain", kept})
+	if kept == nil || !slices.Contains(sel.Walk, kept.Boundary) {
+		return out
 	}
-	return out, err
-}
-
-// preserved are the records that the last boundary of the chain names and the
-// chain does not hold.
-func preserved(src *transcript.Source, sel *topology.Selection) ([]int, error) {
-	at := -1
-	for _, r := range sel.Walk {
-		if src.Boundary(r) {
-			at = r
-		}
+	missing := slices.DeleteFunc(slices.Clone(kept.Records), func(r int) bool { return slices.Contains(sel.Active, r) })
+	if len(missing) > 0 {
+		slices.Sort(missing)
+		out = append(out, Group{"preserved-left-out", "kept by reference in the client's own compaction, not on the plain chain", missing})
 	}
-	if at < 0 {
-		return nil, nil
-	}
-	line, err := src.Record(at)
-	if err != nil {
-		return nil, err
-	}
-	active := make(map[int]bool, len(sel.Active))
-	for _, r := range sel.Active {
-		active[r] = true
-	}
-	var out []int
-	list := jsonspan.Value{Kind: jsonspan.Object, Raw: line}.Get("compactMetadata").Get("preservedMessages").Get("uuids")
-	for u := range list.Elements() {
-		sym, known := src.Lookup(u.Text())
-		if r := src.ByUUID(sym); known && r >= 0 && !active[r] {
-			out = append(out, r)
-		}
-	}
-	return out, nil
+	return out
 }

@@ -59,9 +59,19 @@ func Damage(x *transcript.Index) []finding.Finding {
 		case transcript.Torn:
 			message = "the last line ends within a record: a write was cut off"
 		}
-		out = append(out, finding.Finding{Rule: string(d.Kind), Severity: finding.Error, Line: d.Line, Byte: d.Off + int64(d.At), Message: message, Fix: "precis repair proposes a patch"})
+		out = append(out, finding.Finding{Rule: string(d.Kind), Severity: finding.Error, Line: d.Line, Byte: d.Off + int64(d.At), Message: message, Fix: mend[d.Kind]})
 	}
 	return out
+}
+
+// mend says what a person can do about a damaged line, in a copy of the file.
+var mend = map[transcript.DamageKind]string{
+	transcript.Malformed: "take the line out of a copy, or write it again; what it held is lost otherwise",
+	transcript.Torn:      "cut a copy of the file off after the line before",
+	transcript.Glued:     "put a line break between the two records in a copy",
+	transcript.NulBlock:  "take the NUL bytes out of a copy",
+	transcript.Split:     "write the line breaks within the text as \\n in a copy",
+	transcript.NoObject:  "take the line out of a copy",
 }
 
 func (c *checker) damage() { c.findings = append(c.findings, Damage(c.x)...) }
@@ -81,7 +91,7 @@ func (c *checker) content(r int) {
 		c.surrogate(r)
 	}
 	if rec.Has(transcript.BadUTF8) {
-		c.add(r, "invalid-utf8", finding.Error, "the record holds bytes that are no UTF-8", "precis repair proposes a patch")
+		c.add(r, "invalid-utf8", finding.Error, "the record holds bytes that are no UTF-8", "replace them in a copy")
 	}
 }
 
@@ -106,9 +116,9 @@ func (c *checker) records() {
 			c.add(r, "duplicate-key", finding.Warning, "an identity key occurs twice; clients take the last one", "")
 		}
 		if rec.BadParent != transcript.ParentFine {
-			c.add(r, "malformed-parent", finding.Error, "parentUuid is a "+rec.BadParent.String(), "precis repair sets it")
+			c.add(r, "malformed-parent", finding.Error, "parentUuid is a "+rec.BadParent.String(), "set it in a copy to the uuid of the record before, or to null")
 		} else if rec.Parent != 0 && c.x.Parent(r) < 0 && !c.damagedBytes(c.x.Name(rec.Parent)) {
-			c.add(r, "missing-parent", finding.Error, fmt.Sprintf("the parent %s is not in the file", c.x.Name(rec.Parent)), "precis repair shows the record it should hang below")
+			c.add(r, "missing-parent", finding.Error, fmt.Sprintf("the parent %s is not in the file", c.x.Name(rec.Parent)), "set parentUuid in a copy to the uuid of the record it goes on from")
 		}
 	}
 }
@@ -132,7 +142,7 @@ const maxDamage = 16 << 20
 // surrogate reports the first half of a pair that stands alone.
 func (c *checker) surrogate(r int) {
 	rec := &c.x.Records[r]
-	f := c.add(r, "lone-surrogate", finding.Error, "an escape is half of a surrogate pair; the model's server refuses every further prompt", "precis repair replaces six bytes")
+	f := c.add(r, "lone-surrogate", finding.Error, "an escape is half of a surrogate pair; the model's server refuses every further prompt", "replace the six bytes of the escape by \\ufffd in a copy")
 	line, err := c.src.Record(r)
 	if err != nil || rec.Surrogate()+6 > len(line) {
 		return
@@ -187,7 +197,7 @@ func (c *checker) pairs(counts func(int) bool) {
 			continue
 		}
 		if !c.x.Records[r].Has(transcript.MetadataMap) {
-			c.add(r, "boundary-metadata-missing", finding.Error, "a compaction boundary without compactMetadata; the client fails at every later compaction", "precis repair adds a minimal object")
+			c.add(r, "boundary-metadata-missing", finding.Error, "a compaction boundary without compactMetadata; the client fails at every later compaction", "add \"compactMetadata\":{\"trigger\":\"manual\",\"preTokens\":0} to the record in a copy")
 		}
 		if n := summaries[r]; n > 1 {
 			c.add(r, "compact-pair", finding.Error, fmt.Sprintf("%d compact summaries hang below one boundary", n), "")
