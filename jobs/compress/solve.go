@@ -177,13 +177,13 @@ func (s *solver) overage(sol *solution) *gate {
 // so at least the overage must leave the raw part. It is -1 beyond the floor.
 func (s *solver) beyond(cut int, sol *solution, g *gate) int {
 	over := g.value - g.limit
-	target := s.cuts.Len()
+	tokens, bytes := int64(-1), int64(-1)
 	if g.name == "tokens" {
-		target = s.cuts.Within(max(0, s.cuts.Tokens(cut)-over), -1)
+		tokens = max(0, s.cuts.Tokens(cut)-over)
 	} else {
-		target = s.cuts.Within(-1, max(0, s.cuts.Bytes(cut)-over))
+		bytes = max(0, s.cuts.Bytes(cut)-over)
 	}
-	next := s.cuts.Next(max(target, cut+1))
+	next := s.cuts.Next(max(s.cuts.Within(tokens, bytes), cut+1))
 	if next > s.last {
 		return -1
 	}

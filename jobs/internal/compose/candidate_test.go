@@ -47,7 +47,7 @@ func TestReadAtEqualsWriteTo(t *testing.T) {
 // The ids are those of the item, and nothing else.
 func TestIDs(t *testing.T) {
 	a, b := &composer{Input: Input{Item: "sha256:1"}}, &composer{Input: Input{Item: "sha256:2"}}
-	if a.id("boundary") != a.id("boundary") {
+	if again := (&composer{Input: Input{Item: "sha256:1"}}); a.id("boundary") != again.id("boundary") {
 		t.Error("one item, two ids")
 	}
 	for _, other := range []string{a.id("summary"), b.id("boundary")} {
