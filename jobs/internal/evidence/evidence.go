@@ -20,6 +20,9 @@ func Entries(src *transcript.Source, r int) ([]summary.Entry, error) {
 	e := reader{base: summary.Entry{N: r + 1, Meta: rec.Has(transcript.Meta)}, compact: rec.Has(transcript.CompactMark)}
 	switch rec.Type {
 	case transcript.User:
+		if src.HasTool(r, transcript.Result) && !rec.Has(transcript.OtherBlock) {
+			return e.results(src, r)
+		}
 		return e.message(src, r, e.userBlock, e.prompt)
 	case transcript.Assistant:
 		e.base.Synthetic = rec.Has(transcript.Synthetic) || rec.Has(transcript.APIErrorMark)
@@ -89,14 +92,47 @@ func (e *reader) prompt(v jsonspan.Value) {
 func (e *reader) userBlock(b *block) {
 	switch b.kind {
 	case "tool_result":
-		text, cut := resultText(b.content)
-		entry := e.add(summary.Result, text, cut)
+		entry := e.add(summary.Result, "", false)
 		entry.ToolID, entry.IsError = b.use.Text(), b.failed.True()
+		content := b.content
+		entry.Load = func() string { return resultText(content) }
 	case "text":
 		e.prompt(b.text)
 	case "image", "document":
 		e.add(summary.Note, "["+b.kind+"]", false)
 	}
+}
+
+// results reads a record of tool results from the index: what they say is read
+// only when it is wanted, which is the smaller part of the larger part of a file.
+func (e *reader) results(src *transcript.Source, r int) ([]summary.Entry, error) {
+	var err error
+	if e.base.Time, err = src.Time(r); err != nil {
+		return nil, err
+	}
+	for _, t := range src.ToolsOf(r) {
+		entry := e.add(summary.Result, "", false)
+		entry.ToolID, entry.IsError = src.Name(t.ID), t.Error
+		entry.Load = func() string { return resultOf(src, r, int(t.Block)) }
+	}
+	return e.out, nil
+}
+
+// resultOf reads the text of a record's nth block. What cannot be read again says
+// nothing; the record's bytes are read and compared when they are kept.
+func resultOf(src *transcript.Source, r, n int) string {
+	content, err := src.Content(r)
+	if err != nil {
+		return ""
+	}
+	i := 0
+	for b := range blocks(content) {
+		if i == n {
+			return resultText(b.content)
+		}
+		i++
+	}
+	return ""
 }
 
 // answer is what the model said, or trouble when the client made the record
@@ -126,19 +162,23 @@ func (e *reader) assistantBlock(b *block) {
 func fields(input jsonspan.Value) []summary.Field {
 	var out []summary.Field
 	for m := range input.Members() {
-		value, _ := m.Prefix(maxText)
-		if m.Kind != jsonspan.String {
-			value = string(m.Raw[:min(len(m.Raw), maxText)])
-		}
-		out = append(out, summary.Field{Name: m.Key, Value: value})
+		value := m.Value
+		out = append(out, summary.Field{Name: m.Key, Load: func() string {
+			if value.Kind != jsonspan.String {
+				return string(value.Raw[:min(len(value.Raw), maxText)])
+			}
+			text, _ := value.Prefix(maxText)
+			return text
+		}})
 	}
 	return out
 }
 
 // resultText joins the text blocks of a result.
-func resultText(content jsonspan.Value) (string, bool) {
+func resultText(content jsonspan.Value) string {
 	if content.Kind != jsonspan.Array {
-		return content.Prefix(maxText)
+		text, _ := content.Prefix(maxText)
+		return text
 	}
 	var parts []string
 	for b := range blocks(content.Raw) {
@@ -147,10 +187,10 @@ func resultText(content jsonspan.Value) (string, bool) {
 		}
 		text, cut := b.text.Prefix(maxText)
 		if parts = append(parts, text); cut {
-			return strings.Join(parts, "\n"), true
+			break
 		}
 	}
-	return strings.Join(parts, "\n"), false
+	return strings.Join(parts, "\n")
 }
 
 // other reads the few system and attachment records that say something.

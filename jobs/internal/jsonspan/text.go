@@ -8,7 +8,26 @@ import (
 // Unquote decodes the content of a scanned string (without its quotes). A lone
 // surrogate and a bad byte become U+FFFD: for reading only, never for copying.
 func Unquote(content []byte) string {
+	if !utf8.Valid(content) {
+		return unquoteSlowly(content)
+	}
+	i := bytes.IndexByte(content, '\\')
+	if i < 0 {
+		return string(content)
+	}
 	out := make([]byte, 0, len(content))
+	for i >= 0 {
+		r, n := unescape(content, i)
+		out = utf8.AppendRune(append(out, content[:i]...), r)
+		content = content[i+n:]
+		i = bytes.IndexByte(content, '\\')
+	}
+	return string(append(out, content...))
+}
+
+// unquoteSlowly is Unquote for text with bad bytes.
+func unquoteSlowly(content []byte) string {
+	var out []byte
 	for i := 0; i < len(content); {
 		r, n := next(content, i)
 		out = utf8.AppendRune(out, r)

@@ -81,15 +81,15 @@ func longSession(turns int) []Entry {
 }
 
 func toolCall(id string, round, k int) Entry {
-	e := Entry{Kind: Call, ToolID: id, Tool: "Read", Input: []Field{{"file_path", fmt.Sprintf("/home/ann/store/part%d.go", k)}}}
+	e := Entry{Kind: Call, ToolID: id, Tool: "Read", Input: []Field{{Name: "file_path", Value: fmt.Sprintf("/home/ann/store/part%d.go", k)}}}
 	switch round {
 	case 1:
 		e.Tool = "Edit"
-		e.Input = append(e.Input, Field{"old_string", strings.Join(outputLines, "\n")}, Field{"new_string", strings.Join(outputLines, "\n")})
+		e.Input = append(e.Input, Field{Name: "old_string", Value: strings.Join(outputLines, "\n")}, Field{Name: "new_string", Value: strings.Join(outputLines, "\n")})
 	case 2:
-		e.Tool, e.Input = "Bash", []Field{{"command", fmt.Sprintf("grep -rn handler%d . | head", k)}}
+		e.Tool, e.Input = "Bash", []Field{{Name: "command", Value: fmt.Sprintf("grep -rn handler%d . | head", k)}}
 	case 3:
-		e.Tool, e.Input = "Bash", []Field{{"command", fmt.Sprintf("cd store && go test ./part%d/... 2>&1 | tail -40", k%50)}}
+		e.Tool, e.Input = "Bash", []Field{{Name: "command", Value: fmt.Sprintf("cd store && go test ./part%d/... 2>&1 | tail -40", k%50)}}
 	}
 	return e
 }

@@ -52,10 +52,10 @@ func (c *calls) settle(id string) (pendingCall, bool) {
 func (b *Builder) field(e Entry, names ...string) string {
 	for _, name := range names {
 		for _, f := range e.Input {
-			if f.Name != name || f.Value == "" {
+			if f.Name != name {
 				continue
 			}
-			if v := b.clean(f.Value); v != "" {
+			if v := b.clean(f.value()); v != "" {
 				return v
 			}
 		}
@@ -124,11 +124,13 @@ func (b *Builder) addResult(e Entry) {
 		return
 	}
 	b.cur.tally.span.add(e.N)
-	if e.IsError || p.tells() {
-		e.Text = b.clean(e.Text)
-	} else {
-		e.Text = ""
+	if !e.IsError && !p.tells() {
+		e.Text, e.Load = "", nil
 	}
+	if e.Load != nil {
+		e.Text = e.Load()
+	}
+	e.Text = b.clean(e.Text)
 	if e.IsError {
 		if why, ok := refusal(e.Text); ok {
 			b.refuse(p, e.N, why)

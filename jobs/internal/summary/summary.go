@@ -58,15 +58,29 @@ const (
 	Note                 // anything else worth a line
 )
 
-// Field is one top-level input of a tool call.
-type Field struct{ Name, Value string }
+// Field is one top-level input of a tool call. Load, when set, gives the value:
+// most inputs are contents of files that nobody asks for.
+type Field struct {
+	Name, Value string
+	Load        func() string
+}
+
+func (f Field) value() string {
+	if f.Load != nil {
+		return f.Load()
+	}
+	return f.Value
+}
 
 // Entry is one piece of the conversation. A record with several blocks gives
 // several entries with the same N.
 type Entry struct {
-	N         int     // number of the record in the source file, from 1
-	Kind      Kind    //
-	Text      string  // the text; of a result at least its beginning
+	N    int    // number of the record in the source file, from 1
+	Kind Kind   //
+	Text string // the text; of a result at least its beginning
+	// Load, when set, gives the text of a Result: of most it is not wanted. It is
+	// called before Add returns, or not at all.
+	Load      func() string
 	Cut       bool    // Text is only the beginning
 	Tool      string  // Call: name of the tool
 	ToolID    string  // Call and Result: what joins them

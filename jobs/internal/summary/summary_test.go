@@ -26,7 +26,7 @@ func answer(n int, text string) Entry { return Entry{N: n, Kind: Answer, Text: t
 func call(n int, id, tool string, input ...string) Entry {
 	e := Entry{N: n, Kind: Call, Tool: tool, ToolID: id}
 	for i := 0; i+1 < len(input); i += 2 {
-		e.Input = append(e.Input, Field{input[i], input[i+1]})
+		e.Input = append(e.Input, Field{Name: input[i], Value: input[i+1]})
 	}
 	return e
 }
@@ -212,7 +212,7 @@ func drawEntries(t *rapid.T) []Entry {
 		switch e.Kind {
 		case Call:
 			e.Tool, e.ToolID = "Bash", strconv.Itoa(rapid.IntRange(0, 3).Draw(t, "id"))
-			e.Input = []Field{{"command", rapid.SampledFrom([]string{"go test ./...", "rm a.go", "git commit -m 'x y'", "frob -x"}).Draw(t, "command")}}
+			e.Input = []Field{{Name: "command", Value: rapid.SampledFrom([]string{"go test ./...", "rm a.go", "git commit -m 'x y'", "frob -x"}).Draw(t, "command")}}
 		case Result:
 			e.ToolID = strconv.Itoa(rapid.IntRange(0, 3).Draw(t, "id"))
 			e.IsError = rapid.Bool().Draw(t, "failed")

@@ -49,6 +49,7 @@ func (p *parser) record() *jsonspan.Error {
 	p.stdout, p.output, p.causes = jsonspan.Span{}, jsonspan.Span{}, Causes{}
 	m := p.s.Members()
 	for {
+		before := p.s.Weight
 		key, ok, err := m.Next()
 		if err != nil {
 			return err
@@ -56,7 +57,8 @@ func (p *parser) record() *jsonspan.Error {
 		if !ok {
 			break
 		}
-		if err := p.member(key); err != nil {
+		// Next has passed a brace or a comma, the key and the colon.
+		if err := p.member(p.key(key), p.s.Weight-before-tokens.ASCII); err != nil {
 			return err
 		}
 	}
@@ -64,9 +66,10 @@ func (p *parser) record() *jsonspan.Error {
 	return nil
 }
 
-// member passes one member of the record and charges its weight.
-func (p *parser) member(key jsonspan.Span) *jsonspan.Error {
-	name, w := p.key(key), p.s.Weight
+// member passes the value of one member of the record and charges its weight,
+// that of its key included.
+func (p *parser) member(name string, key tokens.Weight) *jsonspan.Error {
+	w := p.s.Weight
 	object := p.s.Peek() == '{'
 	charged, err := p.field(name)
 	if err != nil {
@@ -79,7 +82,7 @@ func (p *parser) member(key jsonspan.Span) *jsonspan.Error {
 			p.attach = w
 		}
 	}
-	w += p.keyWeight(key)
+	w += key
 	if charged {
 		p.all.add(w)
 	}
@@ -97,15 +100,6 @@ func (p *parser) key(key jsonspan.Span) string {
 		return jsonspan.Unquote(b)
 	}
 	return known(b)
-}
-
-// keyWeight is the weight of a key with its quotes and colon.
-func (p *parser) keyWeight(key jsonspan.Span) tokens.Weight {
-	s := jsonspan.Scanner{Data: p.s.Data, Pos: key.Start - 1}
-	if _, err := s.String(); err != nil {
-		return 0
-	}
-	return s.Weight + tokens.ASCII
 }
 
 // field reads one top-level member; charged says whether an API record pays for

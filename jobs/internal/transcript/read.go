@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"hash"
 	"io"
-	"slices"
 
 	"github.com/precis-dev/precis/jobs/internal/jsonspan"
 )
@@ -17,7 +16,7 @@ const MaxLine = 1 << 30
 
 // chunk is what is read at once: small enough to stay in the cache between hashing
 // and scanning.
-const chunk = 128 << 10
+const chunk = 32 << 10
 
 var bom = []byte("\xef\xbb\xbf")
 
@@ -193,8 +192,17 @@ func (r *reader) makeRoom() {
 	if rest <= 0 {
 		return
 	}
-	x.Records = slices.Grow(x.Records, int(float64(len(x.Records))*rest)+256)
-	x.Tools = slices.Grow(x.Tools, int(float64(len(x.Tools))*rest)+256)
+	x.Records = withRoom(x.Records, int(float64(len(x.Records))*rest)+256)
+	x.Tools = withRoom(x.Tools, int(float64(len(x.Tools))*rest)+256)
+}
+
+// withRoom is s with room for n more. Unlike append it does not clear what is not
+// used yet: fresh memory is clear, and touching it all at once costs a page fault
+// for each page while the collector waits.
+func withRoom[T any](s []T, n int) []T {
+	out := make([]T, len(s), len(s)+n)
+	copy(out, s)
+	return out
 }
 
 // noObject handles a line that is JSON of another type, or nothing known.

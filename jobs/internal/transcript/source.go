@@ -18,7 +18,7 @@ type Source struct {
 }
 
 // ahead is the size of a window.
-const ahead = 256 << 10
+const ahead = 64 << 10
 
 // NewSource joins an index with the file it was made from.
 func NewSource(x *Index, at io.ReaderAt) *Source { return &Source{Index: x, At: at} }

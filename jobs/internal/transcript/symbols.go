@@ -12,9 +12,16 @@ import (
 // takes.
 type symbols struct {
 	seed   maphash.Seed
-	table  []Sym // open addressing; 0 is free
+	table  []slot // open addressing
 	names  []name
 	blocks [][]byte
+}
+
+// slot holds a symbol with half of its text's hash, so that looking for a text
+// that is new touches no other text. Symbol 0 is a free slot.
+type slot struct {
+	hash uint32
+	sym  Sym
 }
 
 // name places a symbol's text.
@@ -26,7 +33,7 @@ const symbolBlock = 256 << 10
 const boundarySubtype Sym = 1
 
 func newSymbols() symbols {
-	t := symbols{seed: maphash.MakeSeed(), table: make([]Sym, 1<<10), names: make([]name, 1)}
+	t := symbols{seed: maphash.MakeSeed(), table: make([]slot, 1<<10), names: make([]name, 1)}
 	t.intern([]byte("compact_boundary"), false)
 	return t
 }
@@ -48,26 +55,30 @@ func (t *symbols) intern(content []byte, escaped bool) Sym {
 	if len(content) == 0 {
 		return 0
 	}
-	slot := t.slot(content)
-	if *slot == 0 {
+	h := maphash.Bytes(t.seed, content)
+	at := t.find(h, content)
+	if at.sym == 0 {
 		if len(t.names) > len(t.table)/4*3 {
 			t.grow()
-			slot = t.slot(content)
+			at = t.find(h, content)
 		}
-		*slot = t.add(content)
+		*at = slot{uint32(h >> 32), t.add(content)}
 	}
-	return *slot
+	return at.sym
 }
 
 // lookup returns the symbol of a text that was interned, 0 for all others.
-func (t *symbols) lookup(content []byte) Sym { return *t.slot(content) }
+func (t *symbols) lookup(content []byte) Sym {
+	return t.find(maphash.Bytes(t.seed, content), content).sym
+}
 
-// slot is where the text's symbol stands or belongs.
-func (t *symbols) slot(content []byte) *Sym {
+// find is where the text's symbol stands or belongs.
+func (t *symbols) find(h uint64, content []byte) *slot {
 	mask := uint64(len(t.table) - 1)
-	for i := maphash.Bytes(t.seed, content) & mask; ; i = (i + 1) & mask {
-		if s := t.table[i]; s == 0 || string(t.text(s)) == string(content) {
-			return &t.table[i]
+	for i := h & mask; ; i = (i + 1) & mask {
+		at := &t.table[i]
+		if at.sym == 0 || at.hash == uint32(h>>32) && string(t.text(at.sym)) == string(content) {
+			return at
 		}
 	}
 }
@@ -78,6 +89,9 @@ func (t *symbols) add(content []byte) Sym {
 		t.blocks = append(t.blocks, make([]byte, 0, max(symbolBlock, len(content))))
 		last++
 	}
+	if len(t.names) == cap(t.names) {
+		t.names = withRoom(t.names, len(t.names))
+	}
 	off := len(t.blocks[last])
 	t.blocks[last] = append(t.blocks[last], content...)
 	t.names = append(t.names, name{uint32(last), uint32(off), uint32(len(content))})
@@ -85,9 +99,11 @@ func (t *symbols) add(content []byte) Sym {
 }
 
 func (t *symbols) grow() {
-	t.table = make([]Sym, 2*len(t.table))
+	t.table = make([]slot, 2*len(t.table))
 	for s := range t.names[1:] {
-		*t.slot(t.text(Sym(s + 1))) = Sym(s + 1)
+		text := t.text(Sym(s + 1))
+		h := maphash.Bytes(t.seed, text)
+		*t.find(h, text) = slot{uint32(h >> 32), Sym(s + 1)}
 	}
 }
 
