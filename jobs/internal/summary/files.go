@@ -128,7 +128,6 @@ func short(path, cwd string) string {
 type todos struct {
 	at    int
 	tasks []task
-	done  int // finished tasks that were dropped from the list
 }
 
 type task struct {
