@@ -113,7 +113,7 @@ func (p pendingCall) changes() bool {
 // tells reports a call of whose output something is used even if it went
 // well.
 func (p pendingCall) tells() bool {
-	return p.asked || p.task != "" || p.command.class == "test"
+	return p.asked || p.task != "" || p.command.class == "test" || helperTools[p.tool]
 }
 
 // addResult files the outcome of a call. Nothing else of the output is used,
@@ -146,6 +146,9 @@ func (b *Builder) addResult(e Entry) {
 	}
 	if p.task != "" && !e.IsError {
 		b.todos.create(p.n, taskNumber.FindStringSubmatch(e.Text), p.task)
+	}
+	if helperTools[p.tool] && !e.IsError {
+		b.addReport(e)
 	}
 	out := judge(e, p.command)
 	b.checks.add(p, e.N, out)
