@@ -109,9 +109,13 @@ func (v *candidate) onePointer() {
 		v.fault(last, "pointer", "a candidate ends with its only last-prompt record")
 		return
 	}
-	leaf, ptr := &v.x.Records[last-1], &v.x.Records[last]
+	at := last - 1
+	for at > 0 && v.x.Records[at].UUID == 0 {
+		at-- // rows without uuid, which a physical tail may end with
+	}
+	leaf, ptr := &v.x.Records[at], &v.x.Records[last]
 	if leaf.UUID == 0 || ptr.Leaf != leaf.UUID {
-		v.fault(last, "pointer", "the pointer must name the record before it")
+		v.fault(last, "pointer", "the pointer must name the last record with a uuid")
 	}
 	if ptr.Session != 0 && leaf.Session != 0 && ptr.Session != leaf.Session {
 		v.fault(last, "pointer", "the pointer and its leaf belong to different sessions")

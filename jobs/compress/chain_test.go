@@ -1,0 +1,138 @@
+package compress_test
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/precis-dev/precis/engine/step"
+	"github.com/precis-dev/precis/jobs/compress"
+	st "github.com/precis-dev/precis/jobs/internal/sessiontest"
+	"github.com/precis-dev/precis/schemas"
+)
+
+// lagging is a session whose last pointer was written before the last turn.
+func lagging() []byte {
+	var b st.Builder
+	b.User("u1", "", "First.")
+	b.Assistant("a1", "u1", "m1", st.Text("First answer."))
+	b.User("u2", "a1", "Second.")
+	b.Assistant("a2", "u2", "m2", st.Text("Second answer."))
+	b.LastPrompt("a2")
+	b.User("u3", "a2", "LATER words.")
+	b.Assistant("a3", "u3", "m3", st.Text("LATER answer."))
+	return b.Bytes()
+}
+
+func TestALaggingPointer(t *testing.T) {
+	w := newWorld(t)
+	w.put("/s/x.jsonl", lagging())
+	r := w.run()
+	i := r.Items[0]
+	if r.Exit != 1 || i.Class != "chains-differ" || i.Place.Line != 6 || !strings.Contains(i.Next, "mode.leaf="+st.ID("a3")) {
+		t.Errorf("agreed: exit %d, %s at %d, next: %s", r.Exit, i.Class, i.Place.Line, i.Next)
+	}
+	if got := strings.Join(mustRun(w, "mode.chain=pointer"), "\n"); strings.Contains(got, "LATER") {
+		t.Error("pointer: what was written after it is in the new file")
+	}
+	if !slices.ContainsFunc(w.report().Warnings, func(w compress.Warning) bool { return w.Rule == "records-after-pointer" }) {
+		t.Error("pointer: no warning of what is left out")
+	}
+	leaf := newWorld(t)
+	leaf.put("/s/x.jsonl", lagging())
+	if got := strings.Join(mustRun(leaf, "mode.chain=leaf", "mode.leaf="+st.ID("a3")), "\n"); strings.Count(got, "LATER") != 2 {
+		t.Error("leaf: the last turn is not in the new file")
+	}
+}
+
+// compacted is a session after the client's own compaction, which kept its last
+// turn by reference.
+func compacted() []byte {
+	var b st.Builder
+	b.User("u1", "", "Old words.")
+	b.Assistant("a1", "u1", "m1", st.Text("Old answer."))
+	b.User("u2", "a1", "KEPT words.")
+	b.Assistant("a2", "u2", "m2", st.Text("KEPT answer."))
+	b.Boundary("b1", "a2", st.With("compactMetadata.preservedMessages", map[string]any{
+		"anchorUuid": st.ID("s1"), "uuids": []string{st.ID("u2"), st.ID("a2")},
+	}))
+	b.Summary("s1", "b1", "What was said.")
+	b.User("u3", "s1", "New words.")
+	b.Assistant("a3", "u3", "m3", st.Text("New answer."))
+	b.User("u4", "a3", "Newer words.")
+	b.Assistant("a4", "u4", "m4", st.Text("Newer answer."))
+	b.LastPrompt("a4")
+	return b.Bytes()
+}
+
+func TestWhatTheClientsCompactionKeptIsFolded(t *testing.T) {
+	w := newWorld(t)
+	w.put("/s/x.jsonl", compacted())
+	got := mustRun(w)
+	if summary := summaryOf(t, got); !strings.Contains(summary, "KEPT words") || !strings.Contains(summary, "What was said") {
+		t.Errorf("agreed: the summary is %s", summary)
+	}
+	for _, l := range got {
+		if strings.Contains(l, st.ID("u2")+`","timestamp`) {
+			t.Errorf("a folded record is kept: %s", l)
+		}
+	}
+	plain := newWorld(t)
+	plain.put("/s/x.jsonl", compacted())
+	if strings.Contains(strings.Join(mustRun(plain, "mode.chain=pointer"), "\n"), "KEPT") {
+		t.Error("pointer: what is not on its chain is in the new file")
+	}
+}
+
+// A physical tail may end with rows that have no uuid; the pointer names the last
+// record that has one.
+func TestPhysicalTail(t *testing.T) {
+	w := newWorld(t)
+	w.put("/s/x.jsonl", append(lagging(), `{"type":"queue-operation","operation":"enqueue"}`+"\n"...))
+	got := mustRun(w, "mode.chain=physical-tail", "budgets.keepRecords=3", "budgets.ratio=0.05")
+	if last := got[len(got)-1]; !strings.Contains(last, `"leafUuid":"`+st.ID("a3")+`"`) {
+		t.Errorf("the pointer is %s", last)
+	}
+}
+
+func TestTheReportKeepsItsSchema(t *testing.T) {
+	w := newWorld(t)
+	w.put("/s/x.jsonl", compacted())
+	mustRun(w)
+	schema, err := schemas.Compile("report")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for name, content := range w.files("/state") {
+		if !strings.HasSuffix(name, "report.json") {
+			continue
+		}
+		n++
+		var v any
+		if err := json.Unmarshal([]byte(content), &v); err != nil {
+			t.Fatal(err)
+		}
+		if err := schema.Validate(v); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		for _, text := range []string{"words", "answer"} {
+			if strings.Contains(content, text) {
+				t.Errorf("the report holds text of the session: %q", text)
+			}
+		}
+	}
+	if n != 1 {
+		t.Errorf("%d reports", n)
+	}
+}
+
+// mustRun runs the job on the world's one session x and gives the candidate.
+func mustRun(w *world, set ...string) []string {
+	w.t.Helper()
+	if r := w.run(set...); r.Exit != 0 || r.Items[0].Status != step.Done {
+		w.t.Fatalf("exit %d: %+v", r.Exit, r.Items)
+	}
+	return lines(w.out("x"))
+}
