@@ -22,6 +22,7 @@ import (
 	"github.com/precis-dev/precis/engine/step"
 	"github.com/precis-dev/precis/fsys"
 	"github.com/precis-dev/precis/fsys/memfs"
+	"github.com/precis-dev/precis/schemas"
 	"github.com/precis-dev/precis/spec"
 )
 
@@ -419,5 +420,30 @@ func TestOSEnv(t *testing.T) {
 	r, err := engine.New(env, k).Run(context.Background(), job(), engine.Options{})
 	if err != nil || statuses(r) != "done" || read(t, env.FS, dir+"/out/one.txt") != "ONE\n" {
 		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+// Every line of a journal keeps the published schema.
+func TestTheJournalKeepsItsSchema(t *testing.T) {
+	f := world(t, "a", "b")
+	if r, err := engine.New(enginetest.Env(f), kind("a", "b")).Run(context.Background(), job(), engine.Options{}); err != nil || r.Exit != 0 {
+		t.Fatal(r, err)
+	}
+	schema, err := schemas.Compile("journal")
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := afero.ReadFile(f, journalFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range bytes.Lines(data) {
+		var v any
+		if err := json.Unmarshal(line, &v); err != nil {
+			t.Fatal(err)
+		}
+		if err := schema.Validate(v); err != nil {
+			t.Errorf("%v: %s", err, line)
+		}
 	}
 }

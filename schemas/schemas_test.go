@@ -100,9 +100,9 @@ const (
 
 func TestDocuments(t *testing.T) {
 	report := `"schema":1,"job":"j","session":"s","status":"done","digests":{},` +
-		`"source":{"label":"s","bytes":1,"sha256":"` + sum + `","records":1},` +
-		`"versions":{"package":"1.0.0","engine":"v10","pack":11,"report":1}`
-	receipt := `"schema":1,"run":"r","session":"s","status":"committed","published":[{"op":"create","path":"p","bytes":1,"sha256":"` + sum + `"}]`
+		`"source":{"bytes":1,"sha256":"` + sum + `","records":1},` +
+		`"versions":{"engine":"v10","pack":11,"report":1}`
+	entry := `"v":1,"seq":1,"parent":"","type":"run-finished","time":"2026-01-02T03:04:05Z","body":{"exit":0},"sum":"` + sum + `"`
 	for _, c := range []struct {
 		schema, text string
 		ok           bool
@@ -122,13 +122,13 @@ func TestDocuments(t *testing.T) {
 		{"report", `{` + report + `,"more":{"of":"it"}}`, true},
 		{"report", `{` + strings.Replace(report, `"done"`, `"fine"`, 1) + `}`, false},
 		{"report", `{` + strings.Replace(report, sum, "x", 1) + `}`, false},
-		{"receipt", `{` + receipt + `}`, true},
-		{"receipt", `{` + receipt + `,"more":1}`, false},
 		{"finding", `{"rule":"missing-parent","severity":"error","line":3,"message":"m"}`, true},
 		{"finding", `{"rule":"Missing Parent","severity":"error","message":"m"}`, false},
 		{"finding", `{"rule":"missing-parent","severity":"fatal","message":"m"}`, false},
-		{"journal", `{"v":1,"seq":0,"type":"run-started","data":{"x":1}}`, true},
-		{"journal", `{"v":1,"seq":-1,"type":"run-started"}`, false},
+		{"journal", `{` + entry + `}`, true},
+		{"journal", `{` + entry + `,"more":1}`, false},
+		{"journal", `{` + strings.Replace(entry, "run-finished", "run-ended", 1) + `}`, false},
+		{"journal", `{` + strings.Replace(entry, `"v":1`, `"v":2`, 1) + `}`, false},
 	} {
 		if err := validate(t, c.schema, c.text); (err == nil) != c.ok {
 			t.Errorf("%s: %s: %v", c.schema, c.text, err)
