@@ -13,7 +13,7 @@ import (
 )
 
 func TestNames(t *testing.T) {
-	want := []string{"finding", "job", "job.compress", "journal", "receipt", "report"}
+	want := []string{"finding", "job", "job.compress", "journal", "report"}
 	if d := cmp.Diff(want, schemas.Names()); d != "" {
 		t.Error(d)
 	}
