@@ -49,9 +49,9 @@ func (v Value) Members() iter.Seq[Member] {
 			if err != nil {
 				return
 			}
-			member := Member{KeyStart: key.Start - 1, Start: sp.Start, End: sp.End, Value: Value{kind, sp.Of(v.Raw)}}
-			if member.Key = string(key.Of(v.Raw)); key.Escaped {
-				member.Key = Unquote(key.Of(v.Raw))
+			member := Member{
+				Key: Unquote(key.Of(v.Raw)), KeyStart: key.Start - 1,
+				Start: sp.Start, End: sp.End, Value: Value{kind, sp.Of(v.Raw)},
 			}
 			if !yield(member) {
 				return
