@@ -282,16 +282,21 @@ func (s *Scanner) String() (Span, *Error) {
 	escaped := false
 	s.Weight += 2 * tokens.ASCII
 	for {
-		for i+8 <= len(b) {
+		if i+8 <= len(b) {
 			m := special(binary.LittleEndian.Uint64(b[i:]))
-			if m != 0 {
-				i += bits.TrailingZeros64(m) >> 3
-				break
+			if m == 0 {
+				i += 8
+				continue
 			}
-			i += 8
-		}
-		for i < len(b) && b[i] >= ' ' && b[i] != '"' && b[i] != '\\' && b[i] < 0x80 {
+			i += bits.TrailingZeros64(m) >> 3
+		} else if i < len(b) && b[i] >= ' ' && b[i] != '"' && b[i] != '\\' && b[i] < 0x80 {
 			i++
+			continue
+		}
+		if i+1 < len(b) && b[i] == '\\' && short[b[i+1]] {
+			escaped = true
+			i += 2 // weighs what its two bytes do, as part of the run
+			continue
 		}
 		s.Weight += tokens.ASCII * tokens.Weight(i-plain)
 		if i >= len(b) {
@@ -332,15 +337,15 @@ func (s *Scanner) nonASCII(i int) int {
 	return i
 }
 
-// escape passes one escape sequence, a surrogate pair as one.
+// short are the escapes that are written with two bytes in every spelling.
+var short = [256]bool{'"': true, '\\': true, 'b': true, 'f': true, 'n': true, 'r': true, 't': true}
+
+// escape passes one of the other escapes, a surrogate pair as one.
 func (s *Scanner) escape(i int) (int, *Error) {
 	if i+1 >= len(s.Data) {
 		return i, &Error{Pos: i + 1, EOF: true, InText: true, Reason: "text ends within an escape"}
 	}
 	switch s.Data[i+1] {
-	case '"', '\\', 'b', 'f', 'n', 'r', 't':
-		s.Weight += 2 * tokens.ASCII
-		return i + 2, nil
 	case '/':
 		s.Weight += tokens.ASCII
 		return i + 2, nil
