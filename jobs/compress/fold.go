@@ -6,15 +6,11 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"strings"
 
 	"github.com/gowebpki/jcs"
-	"github.com/spf13/afero"
-
 	"github.com/precis-dev/precis/engine/step"
 	"github.com/precis-dev/precis/jobs/internal/agents"
 	"github.com/precis-dev/precis/jobs/internal/compose"
-	"github.com/precis-dev/precis/jobs/internal/evidence"
 	"github.com/precis-dev/precis/jobs/internal/finding"
 	"github.com/precis-dev/precis/jobs/internal/pairing"
 	"github.com/precis-dev/precis/jobs/internal/partition"
@@ -38,7 +34,7 @@ type fold struct {
 	sel       *topology.Selection
 	leftOut   []verify.Group
 	pairs     pairing.Report
-	handoff   *handoff
+	handoff   handoff
 	solution  *solution
 	candidate *compose.Candidate
 	verified  *transcript.Index
@@ -157,47 +153,8 @@ func (f *fold) refuse(class, message, next string) error {
 	return &step.Refusal{Class: class, Message: message, Place: step.Place{File: f.item.Source}, Next: next}
 }
 
-// handoff is the optional text a person hands over with the sessions.
-type handoff struct {
-	file  []byte // nil for none
-	lines []string
-}
-
-// digest is the hash of the file, "none" without one.
-func (h *handoff) digest() string { return evidence.HandoffDigest(h.file) }
-
-func (f *fold) readHandoff() error {
-	if f.handoff != nil {
-		return nil
-	}
-	f.handoff = &handoff{}
-	if f.job.Input.Handoff == "" {
-		return nil
-	}
-	path := f.job.Resolve(f.job.Input.Handoff)
-	data, err := afero.ReadFile(f.env.FS, path)
-	if err != nil {
-		return &step.Refusal{Class: "handoff-unreadable", Message: "the handoff file cannot be read", Place: step.Place{File: path}, Err: err}
-	}
-	text := strings.TrimPrefix(string(data), "\ufeff")
-	if strings.TrimSpace(text) == "" {
-		return &step.Refusal{Class: "handoff-empty", Message: "the handoff file says nothing", Place: step.Place{File: path}, Next: "fill it, or remove input.handoff"}
-	}
-	f.handoff.file = data
-	f.handoff.lines = strings.Split(strings.TrimSuffix(text, "\n"), "\n")
-	return nil
-}
-
-// params is what the fold depends on beside the source: the request.
-func (f *fold) params() map[string]any {
-	if err := f.readHandoff(); err != nil {
-		return map[string]any{"handoff": "unreadable"}
-	}
-	return map[string]any{"request": f.request()}
-}
-
 // request is the digest of everything that decides what is selected and shown.
-func (f *fold) request() string { return Request(f.job, f.handoff.digest()) }
+func (f *fold) request() string { return Request(f.job, HandoffDigest(f.handoff.file)) }
 
 // Request is the request digest of a job whose handoff file has the SHA-256
 // ("none" without one).

@@ -24,10 +24,10 @@ func (Kind) Name() string { return "compress" }
 
 // Items are the sessions of the job, sorted by path.
 func (Kind) Items(_ context.Context, env step.Env, job *spec.Job) ([]step.Item, error) {
-	if err := supported(job); err != nil {
+	if err := acknowledged(env, job); err != nil {
 		return nil, err
 	}
-	if err := acknowledged(env, job); err != nil {
+	if err := (Kind{}).Check(job); err != nil {
 		return nil, err
 	}
 	return sessions.Find(env.FS, job)
@@ -36,10 +36,13 @@ func (Kind) Items(_ context.Context, env step.Env, job *spec.Job) ([]step.Item, 
 // Steps wires the graph of one session.
 func (Kind) Steps(env step.Env, job *spec.Job, item step.Item) ([]step.Step, error) {
 	f := &fold{env: env, job: job, item: item}
+	if err := f.readHandoff(); err != nil {
+		return nil, err
+	}
 	return []step.Step{
 		{Name: "read", Version: 1, Params: map[string]any{"agent": job.Input.Agent}, Run: f.step(f.readStep)},
 		{Name: "select", Version: 1, Needs: []string{"read"}, Params: job.Mode, Run: f.step(f.selectStep)},
-		{Name: "fold", Version: 1, Needs: []string{"select"}, Params: f.params(), Run: f.step(f.foldStep)},
+		{Name: "fold", Version: 1, Needs: []string{"select"}, Params: map[string]any{"request": f.request()}, Run: f.step(f.foldStep)},
 		{Name: "compose", Version: 1, Needs: []string{"fold"}, Run: f.step(f.composeStep)},
 		{Name: "publish", Version: 1, Needs: []string{"compose"}, Params: job.Publish, Effect: true, Run: f.step(f.publishStep)},
 		{Name: "report", Version: 1, Needs: []string{"read", "select", "fold", "compose", "publish"}, Run: f.step(f.reportStep)},
@@ -61,31 +64,36 @@ func (f *fold) step(run runner) runner {
 	}
 }
 
-// supported refuses what a job may say and this version cannot do yet.
-func supported(job *spec.Job) error {
-	line, col := job.Position("mode.chain")
-	place := step.Place{File: job.File, Line: line, Column: col, Path: "mode.chain"}
-	switch {
-	case job.Mode.Chain == "client":
-		return &step.Refusal{Class: "not-available", Message: "mode.chain: client is not available in this version", Place: place, Next: "use agreed, pointer or leaf"}
-	case job.Mode.Summary == "model":
-		place.Line, place.Column = job.Position("mode.summary")
-		place.Path = "mode.summary"
-		return &step.Refusal{Class: "not-available", Message: "mode.summary: model is not available in this version", Place: place, Next: "use deterministic"}
+// Check refuses what a job may say and this version cannot do yet.
+func (Kind) Check(job *spec.Job) error {
+	for _, c := range []struct {
+		path, value, missing, next string
+	}{
+		{"mode.chain", job.Mode.Chain, "client", "use agreed, pointer or leaf"},
+		{"mode.summary", job.Mode.Summary, "model", "use deterministic"},
+		{"publish.to", job.Publish.To, "replace", "use candidate, and move the file yourself"},
+	} {
+		if c.value == c.missing {
+			return &step.Refusal{Class: "not-available", Message: c.missing + " is not available in this version", Place: place(job, c.path), Next: c.next}
+		}
 	}
 	return nil
+}
+
+// place is where a job says something.
+func place(job *spec.Job, path string) step.Place {
+	line, col := job.Position(path)
+	return step.Place{File: job.File, Line: line, Column: col, Path: path}
 }
 
 // acknowledged demands the person's word that the sessions are closed before
 // any of them may be replaced.
 func acknowledged(env step.Env, job *spec.Job) error {
-	if job.Publish.To != "replace" {
+	if job.Publish.To != "replace" || env.SessionClosed {
 		return nil
 	}
-	line, col := job.Position("publish.to")
-	place := step.Place{File: job.File, Line: line, Column: col, Path: "publish.to"}
-	if !env.SessionClosed {
-		return &step.Refusal{Class: "session-closed-required", Message: "replacing a live session needs your word that no client has it open", Place: place, Next: "close the sessions, then add --session-closed; or publish.to: candidate"}
+	return &step.Refusal{
+		Class: "session-closed-required", Message: "replacing a live session needs your word, --session-closed, that no client has it open",
+		Place: place(job, "publish.to"), Next: "use publish.to: candidate",
 	}
-	return &step.Refusal{Class: "not-available", Message: "publish.to: replace is not available in this version", Place: place, Next: "use publish.to: candidate and move the file yourself"}
 }

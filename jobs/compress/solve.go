@@ -25,8 +25,8 @@ type solution struct {
 	folded    int64 // estimate of what was folded
 }
 
-// solver looks for the longest raw part that meets every gate. What is folded
-// only ever grows, so the summary is built up as the cut moves on.
+// solver looks for the longest raw part that meets every gate. Cuts are tried in
+// order, so the summary is built up as the cut moves on.
 type solver struct {
 	f       *fold
 	cuts    *partition.Cuts
@@ -43,21 +43,39 @@ func (f *fold) solve(ctx context.Context) (*solution, error) {
 	if err != nil {
 		return nil, err
 	}
-	for {
+	sol, least, err := s.search(ctx, cut, s.last)
+	if err != nil {
+		return nil, err
+	}
+	if sol != nil {
+		return sol, f.sendable(sol)
+	}
+	return nil, s.refuse(ctx, least)
+}
+
+// search tries the cuts from the first to the last. Without a solution it gives
+// the gate that the smallest candidate broke.
+func (s *solver) search(ctx context.Context, cut, last int) (*solution, *gate, error) {
+	var least *gate
+	for cut > 0 && cut <= last {
 		sol, err := s.at(ctx, cut)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		over := s.overage(sol)
-		if over == nil {
-			return sol, f.sendable(sol)
+		g := s.overage(sol)
+		if g == nil {
+			return sol, nil, nil
 		}
-		next := s.beyond(cut, sol, over)
-		if next < 0 {
-			return nil, s.refuse(cut, over)
+		if least == nil || g.value < least.value {
+			least = g
+		}
+		next := s.beyond(sol, g)
+		if final := s.cuts.Prev(last); (next < 0 || next > last) && cut < final {
+			next = final // what is refused is the smallest that is allowed
 		}
 		cut = next
 	}
+	return nil, least, nil
 }
 
 // sendable refuses to keep a record that a model's server refuses as it is.
@@ -160,47 +178,67 @@ func (s *solver) tell(ctx context.Context, cut int) error {
 type gate struct {
 	name         string
 	limit, value int64
+	kept         int // raw records of the candidate
 }
 
 func (s *solver) overage(sol *solution) *gate {
 	b := s.f.job.Budgets
+	kept := s.cuts.Len() - sol.cut
 	if b.Tokens > 0 && sol.tokens > int64(b.Tokens) {
-		return &gate{"tokens", int64(b.Tokens), sol.tokens}
+		return &gate{"tokens", int64(b.Tokens), sol.tokens, kept}
 	}
 	if b.Bytes > 0 && sol.candidate.Size() > b.Bytes {
-		return &gate{"bytes", b.Bytes, sol.candidate.Size()}
+		return &gate{"bytes", b.Bytes, sol.candidate.Size(), kept}
 	}
 	return nil
 }
 
-// beyond is the next cut worth trying: a summary of more does not get shorter,
-// so at least the overage must leave the raw part. It is -1 beyond the floor.
-func (s *solver) beyond(cut int, sol *solution, g *gate) int {
-	over := g.value - g.limit
-	tokens, bytes := int64(-1), int64(-1)
-	if g.name == "tokens" {
-		tokens = max(0, s.cuts.Tokens(cut)-over)
-	} else {
-		bytes = max(0, s.cuts.Bytes(cut)-over)
+// What the part of a candidate beside the raw records can lose when the cut moves
+// on: each record its uuid in the boundary's list, and the summary a little when
+// more is told.
+const (
+	uuidBytes   = 39
+	uuidTokens  = 10
+	summarySway = 0.05
+	leastSway   = 512
+)
+
+// beyond is the next cut that may meet the gate, -1 without one. Only cuts that
+// cannot meet it are passed over.
+func (s *solver) beyond(sol *solution, g *gate) int {
+	raw, uuid, rest := s.cuts.Tokens, int64(uuidTokens), sol.tokens-s.cuts.Tokens(sol.cut)
+	if g.name == "bytes" {
+		raw, uuid, rest = s.cuts.Bytes, uuidBytes, sol.candidate.Size()-s.cuts.Bytes(sol.cut)
+		rest -= s.f.bytesOf(sol.sets.Side)
 	}
-	next := s.cuts.Next(max(s.cuts.Within(tokens, bytes), cut+1))
-	if next > s.last {
-		return -1
+	rest -= int64(summarySway*float64(rest)) + leastSway
+	for next := s.cuts.Next(sol.cut + 1); next > 0; next = s.cuts.Next(next + 1) {
+		if raw(next)+rest-uuid*int64(next-sol.cut) <= g.limit {
+			return next
+		}
 	}
-	return next
+	return -1
+}
+
+// bytesOf is the size of some records with their line ends.
+func (f *fold) bytesOf(records []int) int64 {
+	n := int64(0)
+	for _, r := range records {
+		n += int64(f.session.Records[r].Len) + 1
+	}
+	return n
 }
 
 // refuse says which gate fails, by how much, and what would let it pass.
-func (s *solver) refuse(cut int, g *gate) error {
-	b := s.f.job.Budgets
-	kept := s.cuts.Len() - cut
-	message := fmt.Sprintf("with the newest %d records kept the candidate has %d %s, %d more than budgets.%s: %d allows", kept, g.value, g.name, g.value-g.limit, g.name, g.limit)
+func (s *solver) refuse(ctx context.Context, g *gate) error {
+	message := fmt.Sprintf("with the newest %d records kept the candidate has %d %s, %d more than budgets.%s: %d allows", g.kept, g.value, g.name, g.value-g.limit, g.name, g.limit)
 	next := fmt.Sprintf("raise budgets.%s to %d", g.name, g.value)
-	if g.name == "tokens" && b.KeepRecords > 0 {
-		room := max(0, g.limit-(g.value-s.cuts.Tokens(cut)))
-		if fits := s.cuts.Next(s.cuts.Within(room, -1)); fits > s.last {
-			next = fmt.Sprintf("lower budgets.keepRecords to %d, or %s", s.cuts.Len()-fits, next)
-		}
+	sol, _, err := s.search(ctx, s.cuts.Next(s.last+1), s.cuts.Len())
+	if err != nil {
+		return err
+	}
+	if sol != nil {
+		next = fmt.Sprintf("lower budgets.keepRecords to %d, or %s", s.cuts.Len()-sol.cut, next)
 	}
 	return s.f.refuse("gate-"+g.name, message, next)
 }

@@ -45,9 +45,6 @@ func (f *fold) solved(ctx context.Context) error {
 	if err := f.selected(ctx); err != nil {
 		return err
 	}
-	if err := f.readHandoff(); err != nil {
-		return err
-	}
 	sol, err := f.solve(ctx)
 	if err != nil {
 		return err
