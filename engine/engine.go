@@ -55,6 +55,7 @@ type ItemResult struct {
 	Class   string // of a refusal or failure, kebab-case
 	Message string
 	Next    string // the next step for the person
+	Skip    bool   // refused because there is nothing to work on: no failure
 	Place   step.Place
 	Outputs []step.Published // what stands, whatever the status
 	Facts   map[string]any   // of all steps; of two with one name the later
@@ -90,7 +91,10 @@ func (e *Engine) run(ctx context.Context, job *spec.Job, o Options) (Result, err
 		return Result{}, err
 	}
 	if err := r.open(); err != nil {
-		return Result{}, fmt.Errorf("open run in %s: %w", e.env.State, err)
+		return Result{}, &step.Refusal{
+			Class: "state-unwritable", Message: "the state folder cannot be used", Place: step.Place{File: e.env.State},
+			Next: "make it writable, or name another one with --state", Err: err,
+		}
 	}
 	defer r.close()
 	err := r.execute(ctx)

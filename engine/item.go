@@ -34,7 +34,7 @@ func (r *run) newItem(i int) *itemRun {
 		run: r, Item: item,
 		dir:     filepath.Join(r.dir, "items", item.ID),
 		outputs: map[string]step.Output{},
-		result:  ItemResult{Session: item.Source, Facts: map[string]any{}},
+		result:  ItemResult{Session: written(item.Source), Facts: map[string]any{}},
 	}
 }
 
@@ -50,6 +50,9 @@ func (r *run) item(ctx context.Context, i int) error {
 		o = t.outcome(ctx, err)
 	}
 	r.end(i, t, o)
+	if o.Skip {
+		return nil
+	}
 	return err
 }
 
@@ -78,7 +81,7 @@ func (t *itemRun) work(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	t.opts.Sink.Emit(event.ItemStarted{Item: t.ID, Session: t.Source, Label: t.Label, Steps: len(steps)})
+	t.opts.Sink.Emit(event.ItemStarted{Item: t.ID, Session: written(t.Source), Label: written(t.Label), Steps: len(steps)})
 	for _, s := range steps {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
@@ -119,11 +122,25 @@ func (t *itemRun) stepEnv() step.Env {
 	env.Dir = t.dir
 	token := sha256.Sum256([]byte(t.id + "/" + t.ID))
 	env.Token = hex.EncodeToString(token[:8])
-	env.Progress = func(done, total int64) {
+	env.Progress = t.progress()
+	return env
+}
+
+// progress tells how far a step is, once a percent.
+func (t *itemRun) progress() func(done, total int64) {
+	told := int64(-1)
+	return func(done, total int64) {
+		percent := int64(100)
+		if total > 0 {
+			percent = done * 100 / total
+		}
+		if percent == told {
+			return
+		}
+		told = percent
 		name, _ := t.current.Load().(string)
 		t.opts.Sink.Emit(event.Progress{Item: t.ID, Step: name, Done: done, Total: total})
 	}
-	return env
 }
 
 // step runs one step: recorded as started before, as finished once all it leaves

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"github.com/precis-dev/precis/engine/journal"
 	"github.com/precis-dev/precis/engine/local"
@@ -42,7 +43,7 @@ func outcome(ctx context.Context, err error) journal.Outcome {
 	if ctx.Err() != nil {
 		return cancelled(context.Cause(ctx))
 	}
-	return journal.Outcome{Status: step.Failed, Class: "failed", Message: err.Error()}
+	return journal.Outcome{Status: step.Failed, Class: "failed", Message: written(err.Error()), Next: "mend what the message names, then run the job again"}
 }
 
 // outcome is the item's: what a step published stands, so its item was not
@@ -96,8 +97,13 @@ func refused(r *step.Refusal) journal.Outcome {
 	if r.Err != nil {
 		message += ": " + r.Err.Error()
 	}
-	return journal.Outcome{Status: step.Refused, Class: r.Class, Message: message, Place: r.Place, Next: r.Next}
+	place := r.Place
+	place.File = written(place.File)
+	return journal.Outcome{Status: step.Refused, Class: r.Class, Message: written(message), Place: place, Next: r.Next, Skip: r.Skip}
 }
+
+// written is a file's name as a journal can hold it: names need not be UTF-8.
+func written(name string) string { return strings.ToValidUTF8(name, "\uFFFD") }
 
 // committed tells whether a file was changed.
 func committed(files []step.Published) bool {
@@ -142,6 +148,9 @@ func itemsExit(items []ItemResult) int {
 }
 
 func (i ItemResult) exit() int {
+	if i.Skip {
+		return exitDone
+	}
 	switch i.Status {
 	case step.Done, step.UpToDate:
 		return exitDone

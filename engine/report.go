@@ -19,7 +19,7 @@ func (i *ItemResult) add(out step.Output) {
 }
 
 func (i *ItemResult) set(o journal.Outcome) {
-	i.Status, i.Class, i.Message, i.Place, i.Next = o.Status, o.Class, o.Message, o.Place, o.Next
+	i.Status, i.Class, i.Message, i.Place, i.Next, i.Skip = o.Status, o.Class, o.Message, o.Place, o.Next, o.Skip
 }
 
 func (i ItemResult) event() event.Item {

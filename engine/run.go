@@ -81,7 +81,7 @@ func (r *run) open() error {
 	})
 	for _, i := range r.items {
 		if err == nil {
-			err = j.Append(&journal.ItemOpened{Item: i.ID, Source: i.Source, Label: i.Label})
+			err = j.Append(&journal.ItemOpened{Item: i.ID, Source: written(i.Source), Label: written(i.Label)})
 		}
 	}
 	if err != nil {

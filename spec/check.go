@@ -15,12 +15,9 @@ import (
 	"github.com/precis-dev/precis/schemas"
 )
 
-const (
-	kindPrefix = "job."
-	// rules is where a job's schema keeps the rules between fields: their
-	// title says what is wrong, their description what to do.
-	rules = "/allOf/"
-)
+// rules is where a job's schema keeps the rules between fields: their title says
+// what is wrong, their description what to do.
+const rules = "/allOf/"
 
 // check completes the values by their defaults and holds them against the
 // schema of their kind and the rules beyond it. The error is one of the
@@ -29,12 +26,12 @@ func (d *document) check(resolve resolver) error {
 	if d.root == nil {
 		return nil
 	}
-	name := d.schemaName()
-	if name == "" {
+	kind := d.kind(kinds())
+	if kind == "" {
 		d.checkOdd(nil, d.root, "")
 		return nil
 	}
-	schema, err := schemas.Compile(name)
+	schema, err := schemas.Compile(kindPrefix + kind)
 	if err != nil {
 		return err
 	}
@@ -44,35 +41,6 @@ func (d *document) check(resolve resolver) error {
 		return err
 	}
 	return d.checkRules(resolve)
-}
-
-// schemaName is the schema of the job's kind. Without a known kind nothing can
-// be said about the fields; that is one problem, not one a field.
-func (d *document) schemaName() string {
-	kinds := kinds()
-	one := "one of " + strings.Join(kinds, ", ")
-	switch kind, given := d.root["kind"]; {
-	case !given:
-		d.report("/kind", "missing-field", "is missing", one)
-	case d.spots["/kind"].odd != "" || d.spots.bad("/kind"):
-	default:
-		text, ok := kind.(string)
-		if ok && slices.Contains(kinds, text) {
-			return kindPrefix + text
-		}
-		d.report("/kind", "unknown-kind", show(kind)+" is not a kind of job", didYouMean(text, kinds, one))
-	}
-	return ""
-}
-
-func kinds() []string {
-	var list []string
-	for _, name := range schemas.Names() {
-		if kind, ok := strings.CutPrefix(name, kindPrefix); ok {
-			list = append(list, kind)
-		}
-	}
-	return list
 }
 
 // fill adds the defaults of the fields that are not given.

@@ -1,6 +1,7 @@
 package spec_test
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -17,6 +18,9 @@ func columnAfter(s string) string { return strconv.Itoa(len([]rune(s)) + 1) }
 
 const head = "version: 1\nkind: compress\ninput: {sessions: [a.jsonl]}\n"
 
+// noKind is what a job has beside its version and kind.
+const noKind = "input: {sessions: [a.jsonl]}\nmode: {summary: deterministic}\npublish: {to: none}\n"
+
 func TestFields(t *testing.T) {
 	model := "mode: {summary: model}\npublish: {to: none}\n"
 	plain := "mode: {summary: deterministic}\n"
@@ -26,8 +30,14 @@ func TestFields(t *testing.T) {
 	}{
 		{"nothing but a kind", "kind: compress\n", []string{
 			"1:1 input missing-field", "1:1 mode missing-field", "1:1 publish missing-field", "1:1 version missing-field"}},
-		{"no kind", "version: 1\nnam: x\n", []string{"1:1 kind missing-field"}},
-		{"unknown kind", "version: 7\nkind: compres\nfoo: 1\n", []string{"2:7 kind unknown-kind"}},
+		{"no kind", "version: 1\nnam: x\n", []string{
+			"1:1 input missing-field", "1:1 kind missing-field", "1:1 mode missing-field", "1:1 publish missing-field", "2:1 nam unknown-field"}},
+		{"empty kind", "version: 7\nkind:\n" + noKind, []string{"1:10 version unknown-value", "2:6 kind missing-field"}},
+		{"misspelt kind", "version: 7\nkind: compres\nfoo: 1\n" + noKind, []string{
+			"1:10 version unknown-value", "2:7 kind unknown-kind", "3:1 foo unknown-field"}},
+		{"misspelt key of the kind", "version: 7\nknd: compress\nname: yes\nfoo: 1\n" + noKind, []string{
+			"1:1 kind missing-field", "1:10 version unknown-value", "2:1 knd unknown-field", "3:7 name implicit-type", "4:1 foo unknown-field"}},
+		{"kind of its own", "version: 7\nkind: translate\nfoo: 1\n", []string{"2:7 kind unknown-kind"}},
 		{"kind is a list", "kind: [compress]\n", []string{"1:7 kind unknown-kind"}},
 		{"kind is odd", "kind: no\nname: yes\n", []string{"1:7 kind implicit-type", "2:7 name implicit-type"}},
 		{"other version", "version: 2\n" + head[11:] + plain + "publish: {to: none}\n", []string{"1:10 version unknown-value"}},
@@ -111,6 +121,32 @@ func TestHints(t *testing.T) {
 		ps := problems(t, err)
 		if len(ps) != 1 || !strings.Contains(ps[0].Hint, c.hint) {
 			t.Errorf("%s: got %+v, want hint %q", c.text, ps, c.hint)
+		}
+	}
+}
+
+func TestKindIsWorded(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		set  []string
+		want string
+	}{
+		{"kind: Compres\n", nil, "job.yaml:2:7: kind: Compres is not a kind of job: did you mean compress?"},
+		{"kind: translate\n", nil, "job.yaml:2:7: kind: translate is not a kind of job: one of compress"},
+		{"kind: [compress]\n", nil, "job.yaml:2:7: kind: a list is not a kind of job: one of compress"},
+		{"kind:\n", nil, "job.yaml:2:6: kind: is empty: one of compress"},
+		{"kind: compress\n", []string{"kind="}, "--set: kind: is empty: one of compress"},
+		{"kind: compress\n", []string{"kind=null"}, "--set: kind: is empty: one of compress"},
+		{"", nil, "job.yaml:1:1: kind: is missing: write compress"},
+		{"knd: compress\n", nil, "job.yaml:2:1: knd: is not a field: did you mean kind?"},
+	} {
+		_, err := spec.Parse("job.yaml", []byte("version: 1\n"+c.text+noKind), c.set)
+		var lines []string
+		for _, p := range problems(t, err) {
+			lines = append(lines, p.String())
+		}
+		if !slices.Contains(lines, c.want) {
+			t.Errorf("%q %q: got %q, want %q among them", c.text, c.set, lines, c.want)
 		}
 	}
 }

@@ -32,6 +32,7 @@ type Job struct {
 	Dir  string `json:"-"`
 
 	canonical []byte
+	text      *text
 	spots     spots
 }
 
@@ -154,7 +155,7 @@ func (d *document) job() (*Job, error) {
 	if err != nil {
 		return nil, fmt.Errorf("spec: internal error: %w", err)
 	}
-	job := &Job{File: d.file, Dir: filepath.Dir(d.file), canonical: canonical, spots: d.spots}
+	job := &Job{File: d.file, Dir: filepath.Dir(d.file), canonical: canonical, text: d.text, spots: d.spots}
 	if err := json.Unmarshal(canonical, job); err != nil {
 		return nil, fmt.Errorf("spec: internal error: %w", err)
 	}
@@ -176,4 +177,14 @@ func (j *Job) Resolve(path string) string {
 func (j *Job) Position(path string) (line, col int) {
 	m := j.spots.nearest(pointer(path))
 	return m.line, m.col
+}
+
+// Problem is something wrong with a field of the job that only those can tell who
+// know more than its schema. It has the place and the source line of the field,
+// as the problems of [Load] have.
+func (j *Job) Problem(path, code, what, hint string) Problem {
+	d := &document{file: j.File, text: j.text}
+	ptr := pointer(path)
+	d.reportAt(j.spots.nearest(ptr), ptr, code, what, hint)
+	return d.problems()[0]
 }

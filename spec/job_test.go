@@ -53,7 +53,7 @@ func TestJob(t *testing.T) {
 	}
 	ignored := cmp.FilterPath(func(p cmp.Path) bool {
 		name := p.Last().String()
-		return name == ".canonical" || name == ".spots"
+		return name == ".canonical" || name == ".text" || name == ".spots"
 	}, cmp.Ignore())
 	if d := cmp.Diff(want, *job, ignored); d != "" {
 		t.Error(d)
@@ -89,6 +89,25 @@ func TestPosition(t *testing.T) {
 	} {
 		if line, col := job.Position(c.path); line != c.line || col != c.col {
 			t.Errorf("%s: got %d:%d, want %d:%d", c.path, line, col, c.line, c.col)
+		}
+	}
+}
+
+// A problem found later reads like one found here.
+func TestJobProblem(t *testing.T) {
+	job := parse(t, long, "run.onFailure=stop")
+	for _, c := range []struct {
+		path string
+		want spec.Problem
+	}{
+		{"mode.leaf", spec.Problem{File: "job.yaml", Line: 11, Col: 9, Source: "  leaf: 36e1a85a"}},
+		{"input.sessions[1]", spec.Problem{File: "job.yaml", Line: 5, Col: 27, Source: `  sessions: ["s/*.jsonl", t.jsonl]`}},
+		{"input.agent", spec.Problem{File: "job.yaml", Line: 4, Col: 1, Source: "input:"}}, // not written: its section
+		{"run.onFailure", spec.Problem{File: "--set", Source: "run.onFailure=stop"}},
+	} {
+		c.want.Path, c.want.Code, c.want.What, c.want.Hint = c.path, "not-available", "is not available", "wait"
+		if d := cmp.Diff(c.want, job.Problem(c.path, "not-available", "is not available", "wait")); d != "" {
+			t.Errorf("%s: %s", c.path, d)
 		}
 	}
 }
@@ -150,6 +169,7 @@ func TestAssignments(t *testing.T) {
 		{[]string{"publish.to=replace"}, []string{"5:1 publish.workDir missing-field"}},
 		{[]string{"publish={to: replace}"}, []string{"0:0 publish.workDir missing-field"}},
 		{[]string{"kind=x"}, []string{"0:0 kind unknown-kind"}},
+		{[]string{"kind=", "budgets.ratio=2"}, []string{"0:0 budgets.ratio out-of-range", "0:0 kind missing-field"}},
 	} {
 		if d := cmp.Diff(c.want, parsed(t, small, c.set...), cmpEmpty); d != "" {
 			t.Errorf("%q: %s", c.set, d)

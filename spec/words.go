@@ -190,9 +190,18 @@ func show(v any) string {
 // didYouMean names the candidate that is a slip of the pen away from the word,
 // or else falls back.
 func didYouMean(word string, candidates []string, fallback string) string {
+	if near := nearest(word, candidates); near != "" {
+		return "did you mean " + near + "?"
+	}
+	return fallback
+}
+
+// nearest is the candidate that is a slip of the pen away from the word; "" for
+// none.
+func nearest(word string, candidates []string) string {
 	const longest = 64
 	if word == "" || len(word) > longest {
-		return fallback
+		return ""
 	}
 	best, limit := "", 1+(len(word)+1)/3
 	for _, c := range candidates {
@@ -200,10 +209,7 @@ func didYouMean(word string, candidates []string, fallback string) string {
 			best, limit = c, dist
 		}
 	}
-	if best == "" {
-		return fallback
-	}
-	return "did you mean " + best + "?"
+	return best
 }
 
 // elsewhere names the section that has a field of the name.

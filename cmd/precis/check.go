@@ -3,9 +3,12 @@ package main
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/precis-dev/precis/engine/step"
+	"github.com/precis-dev/precis/jobs"
 	"github.com/precis-dev/precis/spec"
 )
 
@@ -15,7 +18,8 @@ func (c *cli) checkVerb() *cobra.Command {
 		Use:   "check JOB...",
 		Short: "Check job files",
 		Long: `check reads job files and reports everything that is wrong with them at once,
-each as file:line:col with the line and what to do. No session is read.
+each as file:line:col with the line and what to do: what is no job, and what this
+version cannot do. No session is read.
 
 With --json: {"ok", "files": [{"file", "ok", "problems": [...]}]}.
 
@@ -46,7 +50,10 @@ type checked struct {
 func (c *cli) check(files, set []string) error {
 	all, ok := []checked{}, true
 	for _, file := range files {
-		_, err := c.load(file, set)
+		job, err := c.load(file, set)
+		if err == nil {
+			err = runnable(jobs.Kinds(), job)
+		}
 		problems, err := problemsOf(err)
 		if err != nil {
 			return err
@@ -88,6 +95,26 @@ func (c *cli) load(file string, set []string) (*spec.Job, error) {
 		return nil, usagef("precis init compress prints a job to begin with", "%s", err.Error())
 	}
 	return job, err
+}
+
+// runnable asks the job's kind whether this version can run the job. The error is
+// [spec.Problems] if it cannot.
+func runnable(kinds []step.Kind, job *spec.Job) error {
+	for _, k := range kinds {
+		checker, ok := k.(step.Checker)
+		if !ok || k.Name() != job.Kind {
+			continue
+		}
+		err := checker.Check(job)
+		var refusal *step.Refusal
+		if errors.As(err, &refusal) {
+			at := refusal.Place.Path
+			what := strings.TrimPrefix(refusal.Message, at+": ") // a problem begins with its field
+			return spec.Problems{job.Problem(at, refusal.Class, what, refusal.Next)}
+		}
+		return err
+	}
+	return nil
 }
 
 // problemsOf takes the problems of a job out of an error.

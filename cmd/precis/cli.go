@@ -83,6 +83,7 @@ func (c *cli) root() *cobra.Command {
 		SilenceUsage:      true,
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
 		Args:              cobra.ArbitraryArgs,
+		PersistentPreRunE: c.checkState,
 		RunE:              unknownVerb,
 	}
 	root.SuggestionsMinimumDistance = 2
@@ -101,6 +102,15 @@ func (c *cli) root() *cobra.Command {
 	root.AddCommand(c.runVerb(), c.checkVerb(), c.digestVerb(), c.schemaVerb(), c.initVerb(),
 		c.inspectVerb(), c.validateVerb(), c.versionVerb(), c.completionVerb())
 	return root
+}
+
+// checkState refuses a state folder without a name: its records would lie loose in
+// the working directory.
+func (c *cli) checkState(*cobra.Command, []string) error {
+	if c.state == "" {
+		return usagef("name a folder, or leave --state out for .precis", "--state names no folder")
+	}
+	return nil
 }
 
 // usageTemplate follows what a verb's help says about it.

@@ -53,6 +53,12 @@ func (p *page) row(label, text string) {
 	}
 }
 
+// path is a label and a path with what is said about it. A path is never wrapped,
+// whatever its length and its spaces, so that it can be copied.
+func (p *page) path(label, path, remark string) {
+	p.printf("  %s%s%s\n", p.paint(label)+pad(label, labelWidth), visible(path), remark)
+}
+
 // text is wrapped from the left edge.
 func (p *page) text(text string) {
 	for _, line := range wrap(visible(text), min(p.width, maxText)) {

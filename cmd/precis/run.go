@@ -52,6 +52,7 @@ With several sessions: 0 if all ended in 0, else the smallest other code.`,
 	addSet(verb, &set)
 	verb.Flags().BoolVar(&o.Force, "force", false, "replace a file at the output that precis did not write")
 	verb.Flags().BoolVar(&o.SessionClosed, "session-closed", false, "your word that no client has the sessions open")
+	_ = verb.Flags().MarkHidden("session-closed") // until sessions can be replaced
 	return verb
 }
 

@@ -108,10 +108,10 @@ func (c *cli) tellItem(p *page, t told, many bool) {
 func (p *page) refusal(r engine.ItemResult) {
 	p.row("reason", r.Class+": "+r.Message)
 	if at := r.Place.String(); at != "" {
-		p.row("where", at)
+		p.path("where", at, "")
 	}
 	for _, f := range r.Outputs {
-		p.row("file", f.Path+" is in place")
+		p.path("file", f.Path, " is in place")
 	}
 	if r.Next != "" {
 		p.row("next", r.Next)
@@ -129,10 +129,10 @@ func (p *page) report(t told) {
 	p.gates(t.Gates)
 	p.warnings(t.Warnings)
 	for _, f := range t.Outputs {
-		p.row("new file", f.Path+stands(f.Op))
+		p.path("new file", f.Path, stands(f.Op))
 	}
 	path, _ := t.Facts["report"].(string)
-	p.row("report", path)
+	p.path("report", path, "")
 }
 
 // stands says what publishing did, where it did not simply create a file.
@@ -233,11 +233,13 @@ func (p *page) whatNext(folder string, items []told) {
 	p.blank()
 	if len(items) > manyItems {
 		for i, place := range places {
-			p.row([]string{"new files", ""}[min(i, 1)], place)
+			p.path([]string{"new files", ""}[min(i, 1)], place, "")
 		}
-		p.row("reports", filepath.Join(folder, "items", "SESSION", "report.json"))
 	}
-	p.row("run", folder)
+	p.path("run", folder, "")
+	if len(items) > manyItems {
+		p.path("reports", filepath.Join("items", "SESSION", "report.json"), " in the folder of the run")
+	}
 	if len(places) > 0 {
 		p.row("next", "The sessions are as they were. To go on from a new file: close the client, move the session out of its project's folder to a place of your own, put the new file there under the session's name, and resume as usual.")
 	}

@@ -85,6 +85,7 @@ type Outcome struct {
 	Message string      `json:"message,omitempty"`
 	Place   step.Place  `json:"place,omitzero"`
 	Next    string      `json:"next,omitempty"`
+	Skip    bool        `json:"skip,omitempty"` // refused, and no failure of the run
 }
 
 // RunFinished is the last entry. An interrupted run has none.

@@ -51,7 +51,10 @@ type Refusal struct {
 	Message string `json:"message"`
 	Place   Place  `json:"place,omitzero"`
 	Next    string `json:"next,omitempty"` // one line: the next step for the person
-	Err     error  `json:"-"`
+	// Skip says that there is nothing to work on: the item is not done, and its run
+	// is none the worse for it.
+	Skip bool  `json:"skip,omitempty"`
+	Err  error `json:"-"`
 }
 
 func (r *Refusal) Error() string {

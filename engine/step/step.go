@@ -30,6 +30,13 @@ type Kind interface {
 	Steps(env Env, job *spec.Job, item Item) ([]Step, error)
 }
 
+// Checker is implemented by a [Kind] that cannot run every job its schema allows.
+type Checker interface {
+	// Check says whether this version can run the job, from the job alone. The
+	// error is a *[Refusal] whose Place.Path is the field to change.
+	Check(job *spec.Job) error
+}
+
 // Item is one unit of work of a run, usually one session.
 type Item struct {
 	// ID names the item within its run and its folder in the state directory.

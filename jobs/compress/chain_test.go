@@ -94,6 +94,12 @@ func TestPhysicalTail(t *testing.T) {
 	if last := got[len(got)-1]; !strings.Contains(last, `"leafUuid":"`+st.ID("a3")+`"`) {
 		t.Errorf("the pointer is %s", last)
 	}
+	state := newWorld(t)
+	state.put("/s/x.jsonl", small())
+	got = mustRun(state, "mode.chain=physical-tail", "budgets.keepRecords=2", "budgets.ratio=0.05")
+	if all := strings.Join(got, "\n"); !strings.Contains(all, "New title") || strings.Contains(all, "Old title") || strings.Contains(all, "bypassPermissions") {
+		t.Error("the last title and mode are not the ones written")
+	}
 }
 
 func TestTheReportKeepsItsSchema(t *testing.T) {

@@ -130,7 +130,6 @@ func TestRefusalsNameTheTroubleAndWriteNothing(t *testing.T) {
 		{"30-pointer-without-leaf", "malformed", 14, nil},
 		{"32-boundary-no-metadata", "boundary-metadata-missing", 3, nil},
 		{"35-session-lineage-a-b-a", "session-mismatch", 12, nil},
-		{"45-control-rows-only", "absent", 0, nil},
 		{"46-codex-torn-then-retried", "unsupported-agent", 0, nil},
 		{"49-gemini-jsonl-set-and-rewind", "unsupported-agent", 0, nil},
 		{"51-pi-result-on-other-branch", "unsupported-agent", 0, nil},
@@ -151,6 +150,65 @@ func TestRefusalsNameTheTroubleAndWriteNothing(t *testing.T) {
 			}
 			if out := w.files("/out"); len(out) > 0 {
 				t.Errorf("files written: %v", out)
+			}
+		})
+	}
+}
+
+// A file without conversation is passed over and is no failure of the batch.
+func TestStubsAreNoFailure(t *testing.T) {
+	w := newWorld(t)
+	w.putCase("45-control-rows-only")
+	w.put("/s/empty.jsonl", nil)
+	w.put("/s/small.jsonl", small())
+	r := w.run("run.onFailure=stop")
+	if r.Exit != 0 {
+		t.Fatalf("exit %d: %+v", r.Exit, r.Items)
+	}
+	for i, want := range []step.Status{step.Refused, step.Refused, step.Done} {
+		if got := r.Items[i]; got.Status != want || want == step.Refused && (got.Class != "absent" || !got.Skip) {
+			t.Errorf("%s: %s %s", got.Session, got.Status, got.Class)
+		}
+	}
+	if got := w.files("/out"); len(got) != 1 {
+		t.Errorf("files: %v", got)
+	}
+}
+
+// Names need not be UTF-8; one that is not must not stop the others.
+func TestANameThatIsNoText(t *testing.T) {
+	w := newWorld(t)
+	w.put("/s/bad\xff.jsonl", small())
+	w.put("/s/small.jsonl", small())
+	if r := w.run(); r.Exit != 0 || len(r.Items) != 2 {
+		t.Errorf("exit %d: %+v", r.Exit, r.Items)
+	}
+}
+
+func TestHandoff(t *testing.T) {
+	for _, c := range []struct {
+		what, class string
+		put         func(w *world)
+	}{
+		{"missing", "handoff-unreadable", func(*world) {}},
+		{"empty", "handoff-empty", func(w *world) { w.put("/notes.txt", []byte(" \n")) }},
+		{"bytes", "handoff-not-text", func(w *world) { w.put("/notes.txt", []byte("\xff\xfe")) }},
+		{"a folder", "handoff-not-a-file", func(w *world) { _ = w.fs.Mkdir("/notes.txt", 0o700) }},
+		{"text", "", func(w *world) { w.put("/notes.txt", []byte("Mind the gap.\n")) }},
+	} {
+		t.Run(c.what, func(t *testing.T) {
+			w := newWorld(t)
+			w.put("/s/small.jsonl", small())
+			c.put(w)
+			r := w.run("input.handoff=notes.txt")
+			if c.class != "" {
+				if r.Exit != 1 || r.Items[0].Class != c.class || r.Items[0].Next == "" || len(w.files("/out")) > 0 {
+					t.Errorf("exit %d: %+v", r.Exit, r.Items)
+				}
+				return
+			}
+			if summary := summaryOf(t, lines(w.out("small"))); r.Exit != 0 || !strings.Contains(summary, "Mind the gap.") || !strings.Contains(summary, "[H1]") {
+				t.Errorf("exit %d, summary %s", r.Exit, summary)
 			}
 		})
 	}

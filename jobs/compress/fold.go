@@ -52,6 +52,9 @@ func (f *fold) open(ctx context.Context) error {
 		return err
 	}
 	f.session = s
+	if s.Empty || topology.LastConversation(s.Index) < 0 && s.Agent == agents.Claude && len(s.Damage) == 0 {
+		return f.stub()
+	}
 	if want := f.job.Input.Agent; want == "auto" && s.Agent != agents.Claude {
 		return f.refuse("unsupported-agent", "the file is a session of "+s.Agent+"; compress reads those of claude", "name input.agent: claude if it is one all the same")
 	}
@@ -80,6 +83,15 @@ func (f *fold) agreed() error {
 // ends are the first and the last of some records.
 func (f *fold) ends(records []int) (first, last *transcript.Record) {
 	return &f.session.Records[records[0]], &f.session.Records[records[len(records)-1]]
+}
+
+// stub refuses a file without a message, of which every client leaves many: there
+// is nothing to fold and nothing wrong.
+func (f *fold) stub() error {
+	return &step.Refusal{
+		Class: string(topology.Absent), Message: "the file holds no conversation", Place: step.Place{File: f.item.Source},
+		Next: "nothing: there is nothing to fold in it", Skip: true,
+	}
 }
 
 // mode is the topology's name for the job's chain. Agreed starts from the

@@ -135,7 +135,7 @@ func (f *fold) publishStep(ctx context.Context, _ step.Input) (step.Output, erro
 		Verify: f.verifyStaged,
 	})
 	f.kept = p.Op == publish.Keep
-	return step.Output{Published: published(p)}, refusal(err)
+	return step.Output{Published: published(p)}, refusal(path, err)
 }
 
 // verifyStaged makes sure that what was written is what was verified.
@@ -174,11 +174,15 @@ func published(p publish.Published) []step.Published {
 	return []step.Published{{Op: string(p.Op), Path: p.Path, Bytes: p.Bytes, SHA256: p.SHA256}}
 }
 
-// refusal translates the publication's own refusals.
-func refusal(err error) error {
+// refusal says what a person can do about a publication that did not happen.
+func refusal(path string, err error) error {
 	var r *publish.Refusal
-	if errors.As(err, &r) {
+	var ours *step.Refusal
+	switch {
+	case err == nil, errors.As(err, &ours), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return err
+	case errors.As(err, &r):
 		return &step.Refusal{Class: r.Class, Message: r.Message, Place: step.Place{File: r.Path}, Next: r.Next}
 	}
-	return err
+	return &step.Refusal{Class: "output-unwritable", Message: "the new file cannot be written", Place: step.Place{File: path}, Next: "see that its folder can be written and has room, or choose another publish.path", Err: err}
 }

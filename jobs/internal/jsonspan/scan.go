@@ -55,6 +55,7 @@ type Error struct {
 	Pos    int  // offset in the scanned bytes
 	EOF    bool // the text ended too early
 	InText bool // within a string
+	Deep   bool // the text is valid so far and nested beyond MaxDepth
 	Reason string
 }
 
@@ -130,7 +131,7 @@ func (s *Scanner) value(depth int) (Span, Kind, *Error) {
 		return Span{Start: start, End: s.Pos, Escaped: sp.Escaped}, String, err
 	case Object, Array:
 		if depth >= MaxDepth {
-			return Span{}, Invalid, s.fail(start, "nested too deeply")
+			return Span{}, Invalid, &Error{Pos: start, Deep: true, Reason: "nested too deeply"}
 		}
 		if kind == Object {
 			err = s.object(depth)

@@ -49,15 +49,15 @@ func items(paths map[string]bool) ([]step.Item, error) {
 	}
 	slices.Sort(sorted)
 	for _, p := range sorted {
-		id := Stem(p)
-		if other, taken := seen[strings.ToLower(id)]; taken {
+		id := strings.ToValidUTF8(Stem(p), "\uFFFD")
+		if other, taken := seen[id]; taken {
 			return nil, &step.Refusal{
 				Class:   "session-names-collide",
 				Message: fmt.Sprintf("%s and %s have one name, so their outputs would be one file", other, p),
 				Next:    "run them as two jobs with different publish.path, or exclude one",
 			}
 		}
-		seen[strings.ToLower(id)] = p
+		seen[id] = p
 		out = append(out, step.Item{ID: id, Source: p, Label: p})
 	}
 	return out, nil
@@ -69,8 +69,9 @@ func Stem(p string) string {
 	return strings.TrimSuffix(base, filepath.Ext(base))
 }
 
-// glob lists the files of one pattern. Folders are passed over; what is neither
-// file nor folder is left for the opening to refuse.
+// glob lists the files of one pattern. Folders are passed over, and links to
+// folders are not followed: they may lead back. What is neither file nor folder
+// is left for the opening to refuse.
 func glob(f afero.Fs, pattern string) ([]string, error) {
 	if !hasMeta(pattern) {
 		if _, err := f.Stat(pattern); err != nil {
@@ -80,7 +81,7 @@ func glob(f afero.Fs, pattern string) ([]string, error) {
 	}
 	base, rest := doublestar.SplitPattern(filepath.ToSlash(pattern))
 	base = filepath.FromSlash(base)
-	names, err := doublestar.Glob(afero.NewIOFS(afero.NewBasePathFs(f, base)), rest, doublestar.WithFilesOnly(), doublestar.WithFailOnIOErrors())
+	names, err := doublestar.Glob(afero.NewIOFS(afero.NewBasePathFs(f, base)), rest, doublestar.WithFilesOnly(), doublestar.WithNoFollow(), doublestar.WithFailOnIOErrors())
 	if err != nil && !isNotExist(err) {
 		return nil, &step.Refusal{Class: "unreadable-folder", Message: "a folder of input.sessions cannot be read", Place: step.Place{File: base}, Err: cause(err)}
 	}

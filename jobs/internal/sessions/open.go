@@ -21,6 +21,8 @@ type Session struct {
 	*transcript.Source
 	Path  string
 	Agent string
+	// Empty tells that the file holds no bytes at all.
+	Empty bool
 	file  afero.File
 	stamp stamp
 }
@@ -71,7 +73,7 @@ func (s *Session) read(ctx context.Context, progress func(done, total int64)) er
 	if x.Size != s.stamp.size {
 		return refuse(s.Path, "source-changed", "the file became shorter while it was read", "close the session and run again", nil)
 	}
-	s.Source = transcript.NewSource(x, s.file)
+	s.Source, s.Empty = transcript.NewSource(x, s.file), x.Size == 0
 	return nil
 }
 

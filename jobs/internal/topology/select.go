@@ -108,11 +108,12 @@ func Select(x *transcript.Index, o Options) *Selection {
 	return s
 }
 
-// physicalTail takes every record as it stands; it isolates no branch.
+// physicalTail takes every record as it stands, but for those that carry session
+// state, of which the last ones are projected; it isolates no branch.
 func (s *Selection) physicalTail(x *transcript.Index) *Selection {
 	s.Status = Valid
 	for i := range x.Records {
-		if x.Records[i].Type == transcript.LastPrompt {
+		if t := x.Records[i].Type; t == transcript.LastPrompt || t.Control() && !x.Records[i].Has(transcript.HasUUID) {
 			continue
 		}
 		s.Active = append(s.Active, i)

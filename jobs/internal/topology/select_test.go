@@ -267,7 +267,7 @@ func TestPhysicalTail(t *testing.T) {
 		b.Control("ai-title")
 	})
 	s := topology.Select(x, topology.Options{Mode: topology.PhysicalTail})
-	if s.Status != topology.Valid || names(x, s.Active) != "mode u1 u1 x ai-title" || s.Leaf != 4 {
+	if s.Status != topology.Valid || names(x, s.Active) != "u1 u1 x" || s.Leaf != 4 {
 		t.Errorf("%s: %s, leaf %d", s.Status, names(x, s.Active), s.Leaf)
 	}
 	none := build(t, func(b *builder) { b.Control("mode") })

@@ -17,6 +17,7 @@ const (
 	NulBlock  DamageKind = "nul-block"
 	Split     DamageKind = "split-record"
 	NoObject  DamageKind = "not-an-object"
+	TooDeep   DamageKind = "nested-too-deeply"
 )
 
 // Damage is one place where the file holds something else than a record a line.
@@ -41,6 +42,8 @@ func (r *reader) damaged(line []byte, off int64, err *jsonspan.Error) {
 	switch {
 	case bytes.IndexByte(line, 0) >= 0:
 		d.Kind, d.At, d.Reason = NulBlock, bytes.IndexByte(line, 0), "NUL bytes"
+	case err.Deep:
+		d.Kind = TooDeep
 	case err.EOF && r.unterminated:
 		d.Kind = Torn
 	}

@@ -72,6 +72,7 @@ var mend = map[transcript.DamageKind]string{
 	transcript.NulBlock:  "take the NUL bytes out of a copy",
 	transcript.Split:     "write the line breaks within the text as \\n in a copy",
 	transcript.NoObject:  "take the line out of a copy",
+	transcript.TooDeep:   "nothing: values nested this deep are not read, nor by the client",
 }
 
 func (c *checker) damage() { c.findings = append(c.findings, Damage(c.x)...) }
