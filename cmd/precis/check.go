@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -108,9 +107,7 @@ func runnable(kinds []step.Kind, job *spec.Job) error {
 		err := checker.Check(job)
 		var refusal *step.Refusal
 		if errors.As(err, &refusal) {
-			at := refusal.Place.Path
-			what := strings.TrimPrefix(refusal.Message, at+": ") // a problem begins with its field
-			return spec.Problems{job.Problem(at, refusal.Class, what, refusal.Next)}
+			return spec.Problems{job.Problem(refusal.Place.Path, refusal.Class, refusal.Message, refusal.Next)}
 		}
 		return err
 	}

@@ -5,8 +5,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/precis-dev/precis/engine/step"
-	"github.com/precis-dev/precis/fsys"
 	"github.com/precis-dev/precis/jobs/compress"
 	"github.com/precis-dev/precis/spec"
 )
@@ -25,11 +23,12 @@ do not change it; anything that changes what the job says does.
 
 With --json: {"spec", "request"}. The request digest leaves out names, paths,
 workers and publication: it changes with what is selected or shown to the author
-of a summary, and with the versions and word lists of this program.
+of a summary, the text of the job's handoff file included, and with the versions
+and word lists of this program. The handoff file is read for it, and only for it.
 
 EXIT STATUS
   0    printed
-  1    the handoff file of the job cannot be read
+  1    with --json: the handoff file is missing, or is no text
   2    the job has problems, cannot be read, or the command line is wrong`,
 		Example: `  precis digest fold.yaml
   precis digest fold.yaml --set budgets.tokens=80000
@@ -57,24 +56,12 @@ func (c *cli) digest(job *spec.Job, canonical bool) error {
 		_, err := fmt.Fprintln(c.out, job.Digest())
 		return err
 	}
-	handoff, err := c.handoff(job)
+	handoff, err := compress.ReadHandoff(c.fs, job)
 	if err != nil {
 		return err
 	}
-	return writeJSON(c.out, map[string]string{"spec": job.Digest(), "request": compress.Request(job, handoff)})
-}
-
-// handoff is the SHA-256 of the job's handoff file.
-func (c *cli) handoff(job *spec.Job) (string, error) {
-	if job.Input.Handoff == "" {
-		return "none", nil
-	}
-	path := job.Resolve(job.Input.Handoff)
-	_, sum, err := fsys.Sum(c.fs, path)
-	if err != nil {
-		return "", &step.Refusal{Class: "handoff-unreadable", Message: "the handoff file cannot be read", Place: step.Place{File: path}, Err: err}
-	}
-	return sum, nil
+	request := compress.Request(job, compress.HandoffDigest(handoff))
+	return writeJSON(c.out, map[string]string{"spec": job.Digest(), "request": request})
 }
 
 // failedJob prints the problems of a job on standard error, or as JSON.

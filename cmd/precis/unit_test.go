@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"syscall"
@@ -165,6 +166,84 @@ func TestEveryVerbExplainsItself(t *testing.T) {
 			if len(line) > 83 {
 				t.Errorf("%s: a line of the help is too long: %s", verb.Name(), line)
 			}
+		}
+	}
+}
+
+// TestPathsStayWhole: a path of many words, wider than the page, is one line.
+func TestPathsStayWhole(t *testing.T) {
+	var b bytes.Buffer
+	p := &page{w: &b, width: 60}
+	long := strings.Repeat("a folder of mine/", 6) + "report.json"
+	p.path("report", long, " (replaced)")
+	if want := "  report     " + long + " (replaced)\n"; b.String() != want {
+		t.Errorf("got %q, want %q", b.String(), want)
+	}
+}
+
+// picky is a kind that refuses what it is told to.
+type picky struct {
+	step.Kind // of which only the name is asked
+	name      string
+	err       error
+}
+
+func (k picky) Name() string          { return k.name }
+func (k picky) Check(*spec.Job) error { return k.err }
+
+// plainKind is one that has nothing to check.
+type plainKind struct{ step.Kind }
+
+func TestRunnable(t *testing.T) {
+	const text = `{"version":1,"kind":"compress","input":{"sessions":["s"]},"mode":{"summary":"deterministic"},"publish":{"to":"none"}}`
+	job, err := spec.Parse("job.json", []byte(text), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	broken := errors.New("broken")
+	refusal := &step.Refusal{Class: "not-available", Message: "none is not available", Next: "wait", Place: step.Place{Path: "publish.to"}}
+	column := strings.Index(text, `"none"`) + 1
+	problem := spec.Problems{{File: "job.json", Line: 1, Col: column, Path: "publish.to", Code: "not-available", What: "none is not available", Hint: "wait", Source: text}}
+	tests := []struct {
+		name string
+		kind step.Kind
+		want error
+	}{
+		{"fine", picky{name: "compress"}, nil},
+		{"refused", picky{name: "compress", err: refusal}, problem},
+		{"wrapped", picky{name: "compress", err: fmt.Errorf("check: %w", refusal)}, problem},
+		{"broken", picky{name: "compress", err: broken}, broken},
+		{"of another kind", picky{name: "validate", err: refusal}, nil},
+		{"without a check", plainKind{}, nil},
+	}
+	for _, test := range tests {
+		if got := runnable([]step.Kind{test.kind}, job); !reflect.DeepEqual(got, test.want) {
+			t.Errorf("%s: got %#v, want %#v", test.name, got, test.want)
+		}
+	}
+}
+
+// TestDigestOfNoHandoff: what is no text that a person wrote is refused.
+func TestDigestOfNoHandoff(t *testing.T) {
+	const job = `{"version":1,"kind":"compress","input":{"sessions":["s"],"handoff":"notes"},"mode":{"summary":"deterministic"},"publish":{"to":"none"}}`
+	for name, c := range map[string]struct {
+		notes []byte
+		code  int
+	}{
+		"text":      {[]byte("灯籠の一覧\n"), exitDone},
+		"not UTF-8": {[]byte("caf\xe9\n"), exitFailed},
+		"too large": {bytes.Repeat([]byte("a"), 16<<20+1), exitFailed},
+	} {
+		f := memfs.New(time.Now)
+		for file, data := range map[string][]byte{"job.json": []byte(job), "notes": c.notes} {
+			if err := afero.WriteFile(f, file, data, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var out bytes.Buffer
+		code := (&cli{out: &out, errOut: &out, fs: f, width: plainWidth}).execute(context.Background(), []string{"digest", "job.json", "--json"})
+		if code != c.code || strings.Contains(out.String(), `"class":"handoff-`) == (code == exitDone) {
+			t.Errorf("%s: exit code %d, want %d: %s", name, code, c.code, out.String())
 		}
 	}
 }

@@ -80,7 +80,7 @@ func (b *Builder) addCall(e Entry) {
 		p.asked = true
 	}
 	b.leaveAnswer(p.changes())
-	b.cur.tally.calls++
+	b.cur.tally.call(b.clean(e.Tool))
 	b.cur.tally.span.add(e.N)
 	b.calls.wait(p)
 }

@@ -93,8 +93,10 @@ func sameMatters(items []item) map[int][]int {
 // drawHistory lists the requests of the closed turns, each with what the
 // assistant had asked before, what the user stopped or refused, and the
 // outcome.
-func (b *Builder) drawHistory(room int) string {
-	return fit(b.history, room, func(kept []item, lost span) string {
+func (b *Builder) drawHistory(w *wholeRules, room int) string {
+	s := b.history
+	s.items = w.share(s.items)
+	text, kept := fitted(s, room, func(kept []item, lost span) string {
 		var out strings.Builder
 		kept = withoutRepeatedQuestions(kept)
 		out.Grow(total(kept))
@@ -108,6 +110,8 @@ func (b *Builder) drawHistory(room int) string {
 		}
 		return out.String() + leftOut(lost)
 	})
+	w.intact = w.count(kept) == w.count(s.items)
+	return text
 }
 
 // withoutRepeatedQuestions drops questions that stand at the end of the outcome
@@ -158,8 +162,13 @@ func (b *Builder) writePart(out *strings.Builder, parts []item) {
 	switch it.part {
 	case asked:
 		out.WriteString(" the assistant asked: " + it.text)
+	case marked:
+		out.WriteString(ruleMark)
+		b.writeRequest(out, parts)
 	case wanted:
 		b.writeRequest(out, parts)
+	case above:
+		out.WriteString(" as above")
 	case stopped:
 		out.WriteString(" the user interrupted")
 	case refused:

@@ -17,10 +17,11 @@ const (
 const pasted = 1500
 
 // mineRequest takes the person's standing instructions, choices, corrections
-// and open points out of a request.
-func (b *Builder) mineRequest(p passage, afterAnswer bool) {
+// and open points out of a request. If it consists of instructions alone, it
+// returns their number, else 0.
+func (b *Builder) mineRequest(p passage, afterAnswer bool) (rules uint8) {
 	if p.text[0] == '/' || p.text[0] == '!' {
-		return
+		return 0
 	}
 	us := statements(p.text)
 	long := runes(p.text) > pasted
@@ -38,17 +39,24 @@ func (b *Builder) mineRequest(p passage, afterAnswer bool) {
 		switch {
 		case i == 0 && afterAnswer && sense.opens&denies != 0 && runes(u.text) >= 12:
 			b.keep(&b.rules, it, 6)
+			rules++
 		case u.asks(), sense.opens&interrogates != 0:
 		case cues&obliges != 0:
 			b.keep(&b.rules, it, 5)
+			rules++
 		case cues&limits != 0 && !long && runes(u.text) <= 160:
 			b.keep(&b.rules, it, 3)
+			rules++
 		case cues&(decides|replaces) != 0 && !long && telling(u):
 			b.keep(&b.choices, it, 8)
 		case cues&leavesOpen != 0:
 			b.keep(&b.open, it, 4+b.turns)
 		}
 	}
+	if int(rules) < len(us) {
+		return 0
+	}
+	return rules
 }
 
 func (b *Builder) keep(s *shelf, it item, weight int) {

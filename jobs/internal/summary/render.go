@@ -1,8 +1,8 @@
 package summary
 
 import (
+	"cmp"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -19,15 +19,26 @@ type section struct {
 // except where a later entry settles what an earlier one left open.
 func (b *Builder) Text(f Facts) string {
 	f = b.masked(f)
+	if w := b.markRules(); w.marked.count > 0 {
+		if text := b.write(f, &w); w.intact {
+			return text
+		}
+	}
+	return b.write(f, &wholeRules{})
+}
+
+// write lays out the sections. The rules come before the history, which refers
+// to those on display.
+func (b *Builder) write(f Facts, w *wholeRules) string {
 	head := b.header(f)
 	sections := []section{
 		{"The session", 12, func(room int) string { return b.drawSession(f, room) }},
 		{"Where it stands", 30, func(room int) string { return b.drawState(f, room) }},
-		{"What the user asked to keep to", 10, b.drawRules},
+		{"What the user asked to keep to", 10, func(room int) string { return b.drawRules(w, room) }},
 		{"Decisions, in order", 10, b.choicesSection()},
 		{"Handoff", 10, func(room int) string { return drawHandoff(f.Handoff, room) }},
 		{"Earlier summary", 24, b.drawPrior},
-		{"Requests and outcomes, in order", 32, b.drawHistory},
+		{"Requests and outcomes, in order", 32, func(room int) string { return b.drawHistory(w, room) }},
 		{"Findings", 6, func(room int) string { return drawItems(b.findings, room) }},
 		{"Last plan", 5, b.drawOldPlan},
 		{"Files", 6, b.filesSection(f)},
@@ -105,10 +116,10 @@ func titled(s section, mark string, room int) string {
 func (b *Builder) header(f Facts) string {
 	var s strings.Builder
 	s.WriteString("*Summary by precis, made without a model (layout " + Version + ")")
-	if b.span.count > 0 {
-		fmt.Fprintf(&s, " of records L%d–L%d", b.span.first, b.span.last)
+	if last := cmp.Or(f.Last, b.span.last); last > 0 {
+		fmt.Fprintf(&s, " of records L%d–L%d", cmp.Or(f.First, b.span.first), last)
 		if f.Records > 0 {
-			s.WriteString(" (" + strconv.Itoa(f.Records) + " records")
+			s.WriteString(" (" + plural(f.Records, "record"))
 			if f.Tokens > 0 {
 				s.WriteString(", about " + strconv.Itoa(f.Tokens) + " tokens")
 			}
@@ -163,14 +174,16 @@ func or(a, b string) string {
 
 // drawItems lists items with their anchors.
 func drawItems(s shelf, room int) string {
-	return fit(s, room, func(kept []item, lost span) string {
-		var out strings.Builder
-		out.Grow(total(kept))
-		for _, it := range kept {
-			writeItem(&out, it, "")
-		}
-		return out.String() + leftOut(lost)
-	})
+	return fit(s, room, listed)
+}
+
+func listed(kept []item, lost span) string {
+	var out strings.Builder
+	out.Grow(total(kept))
+	for _, it := range kept {
+		writeItem(&out, it, "")
+	}
+	return out.String() + leftOut(lost)
 }
 
 // writeItem writes the line of an item, with a note behind its anchor.
@@ -206,21 +219,6 @@ func drawHandoff(lines []string, room int) string {
 		}
 		return text
 	})
-}
-
-// drawRules lists instructions, but for those of the requests that are quoted
-// above in full.
-func (b *Builder) drawRules(room int) string {
-	s := b.rules
-	s.items = slices.DeleteFunc(slices.Clone(s.items), func(it item) bool {
-		return it.to == 0 && (b.quotedAbove(b.first, it.n) || b.quotedAbove(b.cur.request, it.n))
-	})
-	return drawItems(s, room)
-}
-
-// quotedAbove reports a request so short that its place on top holds it.
-func (b *Builder) quotedAbove(r request, n int) bool {
-	return r.n == n && runes(r.text) <= b.budget/12
 }
 
 // drawPrior quotes the newest earlier summary.

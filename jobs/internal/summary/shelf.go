@@ -13,15 +13,24 @@ type item struct {
 	n, to  int // records; to is 0 for one record
 	weight int // importance
 	text   string
-	turn   int  // history: groups the parts of a turn
-	part   part // history: which part it is
-	at, of int  // history: which unit of how many of its text
-	size   int  // cost, once it was asked for
+	turn   int   // history: groups the parts of a turn
+	part   part  // history: which part it is
+	rules  uint8 // history: how many rules a request consists of; 0: not of rules alone
+	at, of int   // history: which unit of how many of its text
+	size   int   // cost, once it was asked for
 }
 
 // counts reports an item whose loss is told: in the history that of a
 // request, as what misses from a quotation is marked in its place.
-func (it item) counts() bool { return it.part == alone || it.part == wanted && it.at == 0 }
+func (it item) counts() bool {
+	switch it.part {
+	case alone, above:
+		return true
+	case wanted, marked:
+		return it.at == 0
+	}
+	return false
+}
 
 // cost is about how many code points the item takes up where it is shown.
 func (it *item) cost() int {
@@ -211,18 +220,24 @@ func (c *chain) next() int {
 // fit renders as many items as have room in at most room code points. render
 // gets the items that stay and what was left out.
 func fit(s shelf, room int, render func(kept []item, lost span) string) string {
-	best, size := "", 0
+	text, _ := fitted(s, room, render)
+	return text
+}
+
+// fitted is fit that also tells which items stayed.
+func fitted(s shelf, room int, render func(kept []item, lost span) string) (best string, held []item) {
+	size := 0
 	try := func(kept []item, lost span) bool {
 		lost.join(s.lost)
 		text := render(kept, lost)
 		if size = runes(text); size > room {
 			return false
 		}
-		best = text
+		best, held = text, kept
 		return true
 	}
 	if try(s.items, span{}) {
-		return best
+		return best, held
 	}
 	// Looked for is the smallest number of items to drop. Renderings are dear, so
 	// it is guessed by what the items cost, and halved only if that leads nowhere.
@@ -239,7 +254,7 @@ func fit(s shelf, room int, render func(kept []item, lost span) string) string {
 			few = n
 		}
 	}
-	return best
+	return best, held
 }
 
 // guess tells how many items of order to drop, if dropping n leaves a text

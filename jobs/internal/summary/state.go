@@ -53,8 +53,8 @@ func (b *Builder) drawLatest(room int) string {
 		return ""
 	}
 	intro := "**Latest request** " + anchor(r.n, r.n)
-	if r.n == b.first.n {
-		intro = "**The only request** " + anchor(r.n, r.n)
+	if r.n == b.first.n { // more may follow behind the cut
+		intro = "**First and so far only request** " + anchor(r.n, r.n)
 	}
 	if r.asker > 0 {
 		question := "the assistant had asked " + anchor(r.asker, r.asker) + ": " + safe(r.question)

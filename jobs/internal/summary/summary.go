@@ -34,7 +34,7 @@ import (
 
 // Version names the layout of the text. It changes when the same entries
 // would give another text, and belongs in every digest of a request.
-const Version = "1"
+const Version = "2"
 
 // MinBudget is the smallest budget in code points; New raises smaller ones.
 const MinBudget = 4000
@@ -97,6 +97,7 @@ type Facts struct {
 	FirstTime, LastTime       string   // ISO 8601; empty: taken from the entries
 	SourcePrefix              string   // first hex digits of the SHA-256 of the source file
 	Records                   int      // records that the summary replaces
+	First, Last               int      // numbers of their first and last; 0: of the records added
 	Tokens                    int      // their estimated tokens; 0: not told
 	Handoff                   []string // lines; line i has the anchor H<i+1>
 }

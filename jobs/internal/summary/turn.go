@@ -12,6 +12,8 @@ const (
 	alone    part = iota // not in the history
 	asked                // question of the model that the request answers
 	wanted               // request
+	marked               // request that is a rule as a whole
+	above                // request that stands as a whole among the rules
 	stopped              // the person interrupted
 	refused              // the person turned a tool call down
 	noted                // note
@@ -35,11 +37,7 @@ type request struct {
 	passage
 	question string // of the answer before it
 	asker    int    // record of that answer
-}
-
-type tally struct {
-	calls, changes int
-	span           span
+	rules    uint8  // how many rules it consists of, see item
 }
 
 // maxUnits bounds how much of one text can enter the history.
@@ -65,11 +63,11 @@ func (b *Builder) addPrompt(e Entry) {
 	after := b.cur.answer
 	b.closeTurn()
 	b.turns++
-	b.cur = turn{id: b.turns, request: request{passage{e.N, heard.said}, question, asker}}
+	b.cur = turn{id: b.turns, request: request{passage: passage{e.N, heard.said}, question: question, asker: asker}}
 	if b.first.n == 0 && b.prior.n == 0 {
 		b.first = b.cur.request
 	}
-	b.mineRequest(b.cur.request.passage, after.n > 0)
+	b.cur.request.rules = b.mineRequest(b.cur.request.passage, after.n > 0)
 }
 
 // openQuestion returns the question that an answer ended with.
@@ -159,14 +157,6 @@ func (b *Builder) closeTurn() {
 	b.cur = turn{id: t.id}
 }
 
-func (t tally) String() string {
-	s := plural(t.calls, "call")
-	if t.changes > 0 {
-		s += ", " + plural(t.changes, "edit")
-	}
-	return s
-}
-
 // recordRequest files a request. Every request keeps a short line before any
 // keeps a long one.
 func (b *Builder) recordRequest(t turn) {
@@ -184,7 +174,7 @@ func (b *Builder) recordRequest(t turn) {
 		if !leads && (i > maxUnits || weights[i] < 2 || runes(u.text) > longest) {
 			continue
 		}
-		it := item{seq: seq, n: r.n, weight: weights[i], turn: t.id, part: wanted, text: safe(u.text), at: i, of: len(us)}
+		it := item{seq: seq, n: r.n, weight: weights[i], turn: t.id, part: wanted, rules: r.rules, text: safe(u.text), at: i, of: len(us)}
 		if u.kind == listItem && u.first && isDigit(u.mark[0]) {
 			it.text = u.mark + it.text
 		}

@@ -60,9 +60,9 @@ func (r *reader) run(src io.Reader, progress func(int64) error) error {
 			if len(buf) >= MaxLine {
 				return fmt.Errorf("line %d is longer than %d bytes", r.x.Lines+1, MaxLine)
 			}
-			buf = append(buf, make([]byte, len(buf))...)
+			buf = longer(buf)
 		}
-		n, err := src.Read(buf[held:])
+		n, err := src.Read(buf[held:min(len(buf), held+maxRead)])
 		r.hash.Write(buf[held : held+n])
 		r.x.Size += int64(n)
 		rest := r.lines(buf[:held+n], held)
@@ -73,11 +73,39 @@ func (r *reader) run(src io.Reader, progress func(int64) error) error {
 		if err != nil {
 			return err
 		}
-		held = copy(buf, rest)
+		if len(rest) < held+n {
+			buf = shorter(buf, rest)
+		}
+		held = len(rest)
 		if err := progress(r.x.Size); err != nil {
 			return err
 		}
 	}
+}
+
+// maxRead bounds one read, however long the line: nothing may keep the program
+// from answering for long.
+const maxRead = 1 << 20
+
+// longer is the buffer with more room. Beyond some size it grows by half.
+func longer(buf []byte) []byte {
+	n := 2 * len(buf)
+	if len(buf) >= 64<<20 {
+		n = len(buf) + len(buf)/2
+	}
+	out := make([]byte, min(n, MaxLine))
+	copy(out, buf)
+	return out
+}
+
+// shorter moves the rest to the start of the buffer, of a small one when a very
+// long line has gone.
+func shorter(buf, rest []byte) []byte {
+	if len(buf) > 64*maxRead && len(rest) < chunk {
+		buf = make([]byte, chunk)
+	}
+	copy(buf, rest)
+	return buf
 }
 
 // lines handles the complete lines of b, whose first held bytes are known to

@@ -57,7 +57,12 @@ func (s *Source) fill(at int64, n int) error {
 		s.window = make([]byte, size)
 	}
 	b := s.window[:size]
-	got, err := s.At.ReadAt(b, at)
+	got, err := 0, error(nil)
+	for got < size && err == nil {
+		var m int
+		m, err = s.At.ReadAt(b[got:min(size, got+maxRead)], at+int64(got))
+		got += m
+	}
 	s.window, s.start = b[:got], at
 	if got >= n {
 		return nil
