@@ -3,6 +3,7 @@ package compress
 import (
 	"bytes"
 	"errors"
+	"io"
 	"io/fs"
 	"strings"
 	"unicode/utf8"
@@ -52,7 +53,7 @@ func ReadHandoff(f afero.Fs, job *spec.Job) ([]byte, error) {
 	case info.Size() > maxHandoff:
 		return nil, refuse("handoff-too-large", "the handoff is larger than 16 MiB", "hand over less", nil)
 	default:
-		file, err = afero.ReadFile(f, path)
+		file, err = readAtMost(f, path, maxHandoff)
 	}
 	switch {
 	case err != nil:
@@ -67,6 +68,16 @@ func ReadHandoff(f afero.Fs, job *spec.Job) ([]byte, error) {
 		return nil, refuse("handoff-empty", "the handoff file says nothing", "fill it, or remove input.handoff", nil)
 	}
 	return file, nil
+}
+
+// readAtMost reads a file, of one that grows meanwhile the first bytes.
+func readAtMost(f afero.Fs, path string, limit int64) ([]byte, error) {
+	r, err := f.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	file, err := io.ReadAll(io.LimitReader(r, limit))
+	return file, errors.Join(err, r.Close())
 }
 
 // HandoffDigest is the hash of a handoff file, "none" for nil.

@@ -3,6 +3,7 @@ package compress
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/precis-dev/precis/jobs/internal/compose"
 	"github.com/precis-dev/precis/jobs/internal/evidence"
@@ -252,6 +253,7 @@ func (f *fold) facts(sets *partition.Sets, tokens int64) summary.Facts {
 	facts := summary.Facts{
 		Title: f.title(sets), SourcePrefix: f.session.SHA256()[:16],
 		Records: len(sets.Summary), Tokens: int(tokens), Handoff: f.handoff.lines,
+		First: slices.Min(sets.Summary) + 1, Last: slices.Max(sets.Summary) + 1,
 	}
 	facts.Cwd, facts.Branch, facts.Model = f.place(sets)
 	return facts
