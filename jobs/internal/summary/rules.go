@@ -20,6 +20,10 @@ type wholeRules struct {
 // part in all requests.
 const fewRules = 5
 
+// briefRule is up to how many code points a request is repeated in the
+// history: most are answers, and a reference would save next to nothing.
+const briefRule = 40
+
 // markRules finds the requests that had better stay in the history as they
 // are: where more than a third of all are rules, a list of them says little
 // that their order with the outcomes does not.
@@ -87,7 +91,7 @@ func (b *Builder) drawRules(w *wholeRules, room int) string {
 
 // ruleMark stands in the history behind the anchor of a request that is a
 // rule.
-const ruleMark = "`!`"
+const ruleMark = "!"
 
 // quotedAbove reports a request so short that its place on top holds it.
 func (b *Builder) quotedAbove(r request, n int) bool {
@@ -103,10 +107,7 @@ func (w *wholeRules) share(items []item) []item {
 		case it.part != wanted || it.rules == 0:
 		case w.byMark[it.n]:
 			it.part = marked
-		case w.shown[it.n] == int(it.rules):
-			if last := len(out) - 1; last >= 0 && out[last].part == above && out[last].turn == it.turn {
-				continue
-			}
+		case w.shown[it.n] == int(it.rules) && !(it.of == 1 && runes(it.text) <= briefRule):
 			it.part, it.text, it.size = above, "", 0
 		}
 		out = append(out, it)

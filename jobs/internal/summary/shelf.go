@@ -24,9 +24,9 @@ type item struct {
 // request, as what misses from a quotation is marked in its place.
 func (it item) counts() bool {
 	switch it.part {
-	case alone, above:
+	case alone:
 		return true
-	case wanted, marked:
+	case wanted, marked, above:
 		return it.at == 0
 	}
 	return false

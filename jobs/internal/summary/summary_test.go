@@ -113,7 +113,7 @@ func TestGolden(t *testing.T) {
 func TestContent(t *testing.T) {
 	text := build(6000, calculator).Text(facts)
 	for name, want := range map[string]string{
-		"layout and records":      "*Summary by precis, made without a model (layout 1) of records L2–L27 (40 records, about 1234 tokens)",
+		"layout and records":      "*Summary by precis, made without a model (layout 2) of records L2–L27 (40 records, about 1234 tokens)",
 		"source":                  "(SHA-256 0123456789ab…)",
 		"first request":           "- First request [L3]:\n> Write a calculator in Go. Never use the unsafe package.\n",
 		"latest request":          "**Latest request** [L22]\n> now write the README\n",

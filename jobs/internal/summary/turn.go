@@ -67,7 +67,10 @@ func (b *Builder) addPrompt(e Entry) {
 	if b.first.n == 0 && b.prior.n == 0 {
 		b.first = b.cur.request
 	}
-	b.cur.request.rules = b.mineRequest(b.cur.request.passage, after.n > 0)
+	rules := b.mineRequest(b.cur.request.passage, after.n > 0)
+	if b.cur.request.n != b.first.n { // that one has its place on top
+		b.cur.request.rules = rules
+	}
 }
 
 // openQuestion returns the question that an answer ended with.
