@@ -54,7 +54,7 @@ func Open(ctx context.Context, f afero.Fs, path string, progress func(done, tota
 }
 
 func (s *Session) read(ctx context.Context, progress func(done, total int64)) error {
-	head := make([]byte, agents.HeadBytes)
+	head := make([]byte, min(agents.HeadBytes, s.stamp.size))
 	n, err := s.file.ReadAt(head, 0)
 	if err != nil && err != io.EOF {
 		return refuse(s.Path, "unreadable", "the session file cannot be read", checkFile, err)

@@ -27,7 +27,8 @@ type slot struct {
 // name places a symbol's text.
 type name struct{ block, off, len uint32 }
 
-const symbolBlock = 256 << 10
+// Blocks grow with the file: most sessions are small.
+const firstBlock, lastBlock = 4 << 10, 256 << 10
 
 // boundarySubtype is interned first, so that asking for it costs a comparison.
 const boundarySubtype Sym = 1
@@ -86,7 +87,11 @@ func (t *symbols) find(h uint64, content []byte) *slot {
 func (t *symbols) add(content []byte) Sym {
 	last := len(t.blocks) - 1
 	if last < 0 || cap(t.blocks[last])-len(t.blocks[last]) < len(content) {
-		t.blocks = append(t.blocks, make([]byte, 0, max(symbolBlock, len(content))))
+		size := firstBlock
+		if last >= 0 {
+			size = min(2*cap(t.blocks[last]), lastBlock)
+		}
+		t.blocks = append(t.blocks, make([]byte, 0, max(size, len(content))))
 		last++
 	}
 	if len(t.names) == cap(t.names) {
