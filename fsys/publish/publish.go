@@ -76,6 +76,7 @@ type transaction struct {
 	Request
 	stage  string
 	staged bool // the stage is ours to remove
+	lock   io.Closer
 	content
 }
 
@@ -94,6 +95,9 @@ func (t *transaction) run(ctx context.Context) (Published, error) {
 	}
 	if ctx.Err() != nil {
 		return Published{}, context.Cause(ctx)
+	}
+	if err := t.release(); err != nil {
+		return Published{}, err
 	}
 	op, err := t.claim()
 	if op == "" {

@@ -15,6 +15,7 @@ import (
 
 // write stages the content, durably, and remembers what it was.
 func (t *transaction) write(ctx context.Context) error {
+	t.sweep()
 	if err := remove(t.fs.Remove(t.stage)); err != nil {
 		return err
 	}
@@ -23,6 +24,9 @@ func (t *transaction) write(ctx context.Context) error {
 		return err
 	}
 	t.staged = true
+	if err := t.hold(); err != nil {
+		return errors.Join(err, w.Close())
+	}
 	h := sha256.New()
 	counted := &counter{}
 	buffered := bufio.NewWriterSize(w, 64<<10)
@@ -57,14 +61,15 @@ func (t *transaction) check() error {
 
 // discard removes the stage, if it is there.
 func (t *transaction) discard() error {
+	err := t.release()
 	if !t.staged {
-		return nil
-	}
-	if err := remove(t.fs.Remove(t.stage)); err != nil {
 		return err
 	}
+	if e := remove(t.fs.Remove(t.stage)); e != nil {
+		return errors.Join(err, e)
+	}
 	t.staged = false
-	return nil
+	return err
 }
 
 // remove takes "it was not there" for success.

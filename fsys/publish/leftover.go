@@ -1,0 +1,65 @@
+package publish
+
+import (
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/afero"
+
+	"github.com/precis-dev/precis/fsys"
+)
+
+// A stage that lives is locked by its writer; one that is not was left by a
+// process that was killed, and holds a whole copy of what it was to publish.
+
+// hold locks the stage, where the filesystem can lock.
+func (t *transaction) hold() error {
+	l, ok := fsys.As[fsys.Locker](t.fs)
+	if !ok {
+		return nil
+	}
+	lock, err := l.Lock(t.stage)
+	t.lock = lock
+	return err
+}
+
+// release gives the lock up before the stage gets its name: some systems do not
+// rename or remove a locked file.
+func (t *transaction) release() error {
+	if t.lock == nil {
+		return nil
+	}
+	lock := t.lock
+	t.lock = nil
+	return lock.Close()
+}
+
+// sweep removes the stages of the target that nobody holds. It does what it can:
+// what cannot be removed is in nobody's way.
+func (t *transaction) sweep() {
+	l, ok := fsys.As[fsys.Locker](t.fs)
+	if !ok {
+		return
+	}
+	dir := filepath.Dir(t.stage)
+	entries, err := afero.ReadDir(t.fs, dir)
+	if err != nil {
+		return
+	}
+	prefix := filepath.Base(stageName(t.Path, ""))
+	for _, e := range entries {
+		if name := filepath.Join(dir, e.Name()); strings.HasPrefix(e.Name(), prefix) && e.Mode().IsRegular() {
+			removeUnheld(t.fs, l, name)
+		}
+	}
+}
+
+func removeUnheld(f afero.Fs, l fsys.Locker, name string) {
+	lock, err := l.Lock(name)
+	if err != nil {
+		return
+	}
+	defer func(c io.Closer) { _ = c.Close() }(lock)
+	_ = f.Remove(name)
+}
