@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/precis-dev/precis/jobs/internal/compose"
 	"github.com/precis-dev/precis/jobs/internal/evidence"
@@ -55,28 +56,37 @@ func (f *fold) solve(ctx context.Context) (*solution, error) {
 }
 
 // search tries the cuts from the first to the last. Without a solution it gives
-// the gate that the smallest candidate broke.
-func (s *solver) search(ctx context.Context, cut, last int) (*solution, *gate, error) {
-	var least *gate
+// the gates that the candidate closest to them broke.
+func (s *solver) search(ctx context.Context, cut, last int) (*solution, []gate, error) {
+	var least []gate
 	for cut > 0 && cut <= last {
 		sol, err := s.at(ctx, cut)
 		if err != nil {
 			return nil, nil, err
 		}
-		g := s.overage(sol)
-		if g == nil {
+		broken := s.broken(sol)
+		if len(broken) == 0 {
 			return sol, nil, nil
 		}
-		if least == nil || g.value < least.value {
-			least = g
+		if least == nil || excess(broken) < excess(least) {
+			least = broken
 		}
-		next := s.beyond(sol, g)
+		next := s.beyond(sol, broken)
 		if final := s.cuts.Prev(last); (next < 0 || next > last) && cut < final {
 			next = final // what is refused is the smallest that is allowed
 		}
 		cut = next
 	}
 	return nil, least, nil
+}
+
+// excess is how far the worst of the gates is broken, as a factor.
+func excess(broken []gate) float64 {
+	worst := 0.0
+	for _, g := range broken {
+		worst = max(worst, float64(g.value)/float64(g.limit))
+	}
+	return worst
 }
 
 // sendable refuses to keep a record that a model's server refuses as it is.
@@ -182,16 +192,18 @@ type gate struct {
 	kept         int // raw records of the candidate
 }
 
-func (s *solver) overage(sol *solution) *gate {
+// broken are the gates that a candidate does not meet.
+func (s *solver) broken(sol *solution) []gate {
 	b := s.f.job.Budgets
 	kept := s.cuts.Len() - sol.cut
+	var out []gate
 	if b.Tokens > 0 && sol.tokens > int64(b.Tokens) {
-		return &gate{"tokens", int64(b.Tokens), sol.tokens, kept}
+		out = append(out, gate{"tokens", int64(b.Tokens), sol.tokens, kept})
 	}
 	if b.Bytes > 0 && sol.candidate.Size() > b.Bytes {
-		return &gate{"bytes", b.Bytes, sol.candidate.Size(), kept}
+		out = append(out, gate{"bytes", b.Bytes, sol.candidate.Size(), kept})
 	}
-	return nil
+	return out
 }
 
 // What the part of a candidate beside the raw records can lose when the cut moves
@@ -204,21 +216,25 @@ const (
 	leastSway   = 512
 )
 
-// beyond is the next cut that may meet the gate, -1 without one. Only cuts that
-// cannot meet it are passed over.
-func (s *solver) beyond(sol *solution, g *gate) int {
-	raw, uuid, rest := s.cuts.Tokens, int64(uuidTokens), sol.tokens-s.cuts.Tokens(sol.cut)
-	if g.name == "bytes" {
-		raw, uuid, rest = s.cuts.Bytes, uuidBytes, sol.candidate.Size()-s.cuts.Bytes(sol.cut)
+// beyond is the next cut that may meet the broken gates, -1 without one. Only cuts
+// that cannot meet them are passed over.
+func (s *solver) beyond(sol *solution, broken []gate) int {
+	next := s.cuts.Next(sol.cut + 1)
+	for next > 0 && slices.ContainsFunc(broken, func(g gate) bool { return s.least(sol, g.name, next) > g.limit }) {
+		next = s.cuts.Next(next + 1)
+	}
+	return next
+}
+
+// least is what a gate measures at a later cut at least.
+func (s *solver) least(sol *solution, name string, next int) int64 {
+	raw, uuid, rest := s.cuts.Tokens(next), int64(uuidTokens), sol.tokens-s.cuts.Tokens(sol.cut)
+	if name == "bytes" {
+		raw, uuid, rest = s.cuts.Bytes(next), uuidBytes, sol.candidate.Size()-s.cuts.Bytes(sol.cut)
 		rest -= s.f.bytesOf(sol.sets.Side)
 	}
 	rest -= int64(summarySway*float64(rest)) + leastSway
-	for next := s.cuts.Next(sol.cut + 1); next > 0; next = s.cuts.Next(next + 1) {
-		if raw(next)+rest-uuid*int64(next-sol.cut) <= g.limit {
-			return next
-		}
-	}
-	return -1
+	return raw + rest - uuid*int64(next-sol.cut)
 }
 
 // bytesOf is the size of some records with their line ends.
@@ -230,10 +246,15 @@ func (f *fold) bytesOf(records []int) int64 {
 	return n
 }
 
-// refuse says which gate fails, by how much, and what would let it pass.
-func (s *solver) refuse(ctx context.Context, g *gate) error {
-	message := fmt.Sprintf("with the newest %d records kept the candidate has %d %s, %d more than budgets.%s: %d allows", g.kept, g.value, g.name, g.value-g.limit, g.name, g.limit)
-	next := fmt.Sprintf("raise budgets.%s to %d", g.name, g.value)
+// refuse says which gates fail, by how much, and what would let it pass.
+func (s *solver) refuse(ctx context.Context, broken []gate) error {
+	var told, raise []string
+	for _, g := range broken {
+		told = append(told, fmt.Sprintf("%d %s, %d more than budgets.%s: %d allows", g.value, g.name, g.value-g.limit, g.name, g.limit))
+		raise = append(raise, fmt.Sprintf("budgets.%s to %d", g.name, g.value))
+	}
+	message := fmt.Sprintf("with the newest %d records kept the candidate has %s", broken[0].kept, strings.Join(told, ", and "))
+	next := "raise " + strings.Join(raise, " and ")
 	sol, _, err := s.search(ctx, s.cuts.Next(s.last+1), s.cuts.Len())
 	if err != nil {
 		return err
@@ -241,7 +262,7 @@ func (s *solver) refuse(ctx context.Context, g *gate) error {
 	if sol != nil {
 		next = fmt.Sprintf("lower budgets.keepRecords to %d, or %s", s.cuts.Len()-sol.cut, next)
 	}
-	return s.f.refuse("gate-"+g.name, message, next)
+	return s.f.refuse("gate-"+broken[0].name, message, next)
 }
 
 func (s *solver) warn(rule, message string) {

@@ -72,8 +72,13 @@ func TestSolveEqualsTryingAll(t *testing.T) {
 			n := len(probe.sel.Active)
 			for _, keep := range []int{1, 4, 9} {
 				for _, z := range all {
-					for _, gate := range []string{fmt.Sprint("budgets.bytes=", z.bytes), fmt.Sprint("budgets.bytes=", z.bytes-1), fmt.Sprint("budgets.tokens=", max(1000, z.tokens))} {
-						check(t, folding(t, session, gate, fmt.Sprint("budgets.keepRecords=", keep), "budgets.ratio=0.95", "budgets.tokens=0", gate), all, n, keep)
+					for _, gate := range [][]string{
+						{fmt.Sprint("budgets.bytes=", z.bytes)}, {fmt.Sprint("budgets.bytes=", z.bytes-1)},
+						{fmt.Sprint("budgets.tokens=", max(1000, z.tokens))},
+						{fmt.Sprint("budgets.tokens=", max(1000, z.tokens-100)), fmt.Sprint("budgets.bytes=", z.bytes-200)},
+					} {
+						set := append([]string{fmt.Sprint("budgets.keepRecords=", keep), "budgets.ratio=0.95", "budgets.tokens=0"}, gate...)
+						check(t, folding(t, session, set...), all, n, keep)
 					}
 				}
 			}
@@ -122,19 +127,20 @@ func hint(t *testing.T, f *fold, err error, what string) {
 	if !strings.HasPrefix(r.Class, "gate-") {
 		return
 	}
-	name := strings.TrimPrefix(r.Class, "gate-")
-	_, advice, ok := strings.Cut(r.Next, "raise budgets."+name+" to ")
-	var value int64
-	if _, err := fmt.Sscan(advice, &value); !ok || err != nil {
-		t.Fatalf("%s: no advice in %q", what, r.Next)
-	}
 	again := *f
 	job := *f.job
 	again.job, again.warnings = &job, nil
-	if name == "tokens" {
-		job.Budgets.Tokens = int(value)
-	} else {
-		job.Budgets.Bytes = value
+	for name, budget := range map[string]func(int64){
+		"tokens": func(n int64) { job.Budgets.Tokens = int(n) },
+		"bytes":  func(n int64) { job.Budgets.Bytes = n },
+	} {
+		var value int64
+		if _, advice, ok := strings.Cut(r.Next, "budgets."+name+" to "); ok {
+			if _, err := fmt.Sscan(advice, &value); err != nil {
+				t.Fatalf("%s: no advice in %q", what, r.Next)
+			}
+			budget(value)
+		}
 	}
 	if _, err := again.solve(context.Background()); err != nil {
 		t.Errorf("%s: the advice %q does not help: %v", what, r.Next, err)
