@@ -128,7 +128,7 @@ func exit(ctx context.Context, items []ItemResult, err error) int {
 	}
 	r := refusal(err)
 	switch {
-	case r != nil && r.Class == "unknown-kind":
+	case r != nil && (r.Class == "unknown-kind" || r.Class == step.NotAvailable):
 		return exitUsage
 	case r == nil && ctx.Err() != nil:
 		return exitInterrupted

@@ -91,7 +91,7 @@ func (c *cli) load(file string, set []string) (*spec.Job, error) {
 	job, err := spec.Load(c.fs, file, set)
 	var problems spec.Problems
 	if err != nil && !errors.As(err, &problems) {
-		return nil, usagef("precis init compress prints a job to begin with", "%s", err.Error())
+		return nil, usagef("check the path; precis init compress prints a job to begin with", "%s", err.Error())
 	}
 	return job, err
 }
@@ -104,14 +104,26 @@ func runnable(kinds []step.Kind, job *spec.Job) error {
 		if !ok || k.Name() != job.Kind {
 			continue
 		}
-		err := checker.Check(job)
-		var refusal *step.Refusal
-		if errors.As(err, &refusal) {
-			return spec.Problems{job.Problem(refusal.Place.Path, refusal.Class, refusal.Message, refusal.Next)}
-		}
-		return err
+		return refused(job, checker.Check(job))
 	}
 	return nil
+}
+
+// refused turns the refusals in an error into problems of the job's text.
+func refused(job *spec.Job, err error) error {
+	all := []error{err}
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		all = joined.Unwrap()
+	}
+	var problems spec.Problems
+	for _, e := range all {
+		var r *step.Refusal
+		if !errors.As(e, &r) {
+			return err
+		}
+		problems = append(problems, job.Problem(r.Place.Path, r.Class, r.Message, r.Next))
+	}
+	return problems
 }
 
 // problemsOf takes the problems of a job out of an error.

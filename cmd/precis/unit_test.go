@@ -212,6 +212,7 @@ func TestRunnable(t *testing.T) {
 		{"fine", picky{name: "compress"}, nil},
 		{"refused", picky{name: "compress", err: refusal}, problem},
 		{"wrapped", picky{name: "compress", err: fmt.Errorf("check: %w", refusal)}, problem},
+		{"refused twice", picky{name: "compress", err: errors.Join(refusal, refusal)}, append(problem[:1:1], problem...)},
 		{"broken", picky{name: "compress", err: broken}, broken},
 		{"of another kind", picky{name: "validate", err: refusal}, nil},
 		{"without a check", plainKind{}, nil},

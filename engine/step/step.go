@@ -33,9 +33,13 @@ type Kind interface {
 // Checker is implemented by a [Kind] that cannot run every job its schema allows.
 type Checker interface {
 	// Check says whether this version can run the job, from the job alone. The
-	// error is a *[Refusal] whose Place.Path is the field to change.
+	// error is a *[Refusal] of class [NotAvailable] whose Place.Path is the field
+	// to change, or several of them, joined.
 	Check(job *spec.Job) error
 }
+
+// NotAvailable is the class of what a job may say and this version cannot do.
+const NotAvailable = "not-available"
 
 // Item is one unit of work of a run, usually one session.
 type Item struct {

@@ -2,11 +2,13 @@ package publish
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/afero"
 
@@ -65,9 +67,24 @@ func Candidate(ctx context.Context, f afero.Fs, r Request) (Published, error) {
 	return p, nil
 }
 
+// nameBytes is how long a file's name may be on the usual filesystems, and
+// tokenBytes what of it is left for a token.
+const (
+	nameBytes  = 255
+	tokenBytes = 64
+)
+
+// stageName is hidden, beside the target, and begins alike for every token. Any
+// name that a target can have has a stage: a digest stands for the end of a long
+// one.
 func stageName(path, token string) string {
+	const mark = ".stage-"
 	dir, base := filepath.Split(path)
-	return filepath.Join(dir, "."+base+".stage-"+token)
+	if most := nameBytes - tokenBytes - len("."+mark); len(base) > most {
+		sum := fmt.Sprintf("-%.8x", sha256.Sum256([]byte(base)))
+		base = strings.ToValidUTF8(base[:most-len(sum)], "") + sum
+	}
+	return filepath.Join(dir, "."+base+mark+token)
 }
 
 // transaction is one publication under way.

@@ -403,3 +403,27 @@ func TestOnDisk(t *testing.T) {
 		}
 	}
 }
+
+// A target may have the longest name that a filesystem takes, and two of them may
+// differ at their ends only.
+func TestLongNames(t *testing.T) {
+	dir := t.TempDir()
+	for _, end := range []string{"a.jsonl", "b.jsonl", "é.jsonl"} {
+		r := request()
+		r.Path = filepath.Join(dir, strings.Repeat("é", (255-len(end))/2)+end)
+		r.Write = func(w io.Writer) error {
+			entries, err := os.ReadDir(dir)
+			for _, e := range entries {
+				if len(e.Name()) > 255-64+len("tok") && strings.Contains(e.Name(), ".stage-") {
+					t.Errorf("the stage's name has %d bytes", len(e.Name()))
+				}
+			}
+			_, werr := io.WriteString(w, newBytes)
+			return errors.Join(err, werr)
+		}
+		p, err := publish.Candidate(context.Background(), fsys.OS(), r)
+		if err != nil || content(fsys.OS(), p.Path) != newBytes {
+			t.Errorf("%s: %v", end, err)
+		}
+	}
+}

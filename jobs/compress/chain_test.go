@@ -9,6 +9,8 @@ import (
 	"github.com/precis-dev/precis/engine/step"
 	"github.com/precis-dev/precis/jobs/compress"
 	st "github.com/precis-dev/precis/jobs/internal/sessiontest"
+	"github.com/precis-dev/precis/jobs/internal/topology"
+	"github.com/precis-dev/precis/jobs/internal/transcript"
 	"github.com/precis-dev/precis/schemas"
 )
 
@@ -141,4 +143,31 @@ func mustRun(w *world, set ...string) []string {
 		w.t.Fatalf("exit %d: %+v", r.Exit, r.Items)
 	}
 	return lines(w.out("x"))
+}
+
+// A physical tail may begin at a root of its own, and it may be shorter than the
+// rows that follow the conversation.
+func TestAPhysicalTailHangsBelowTheSummary(t *testing.T) {
+	var b st.Builder
+	b.User("u1", "", "First.")
+	b.Assistant("a1", "u1", "m1", st.Text("First answer."))
+	b.User("u2", "", "Begun anew.")
+	b.Assistant("a2", "u2", "m2", st.Text("Second answer."))
+	roots := b.Bytes()
+	for range 6 {
+		b.Raw(`{"type":"queue-operation","operation":"enqueue"}`)
+	}
+	for name, session := range map[string][]byte{"a root": roots, "rows at the end": b.Bytes()} {
+		w := newWorld(t)
+		w.put("/s/x.jsonl", session)
+		got := mustRun(w, "mode.chain=physical-tail", "budgets.keepRecords=2", "budgets.ratio=0.05")
+		x, err := transcript.Read(strings.NewReader(strings.Join(got, "\n")), func(int64) error { return nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		sel := topology.Select(x, topology.Options{Mode: topology.Pointer})
+		if !sel.OK() || !x.Compact(sel.Active[0]) {
+			t.Errorf("%s: the chain is %v %v", name, sel.Status, sel.Active)
+		}
+	}
 }

@@ -66,6 +66,7 @@ func (f *fold) step(run runner) runner {
 
 // Check refuses what a job may say and this version cannot do yet.
 func (Kind) Check(job *spec.Job) error {
+	var missing []error
 	for _, c := range []struct {
 		path, value, missing, next string
 	}{
@@ -74,10 +75,10 @@ func (Kind) Check(job *spec.Job) error {
 		{"publish.to", job.Publish.To, "replace", "use candidate, and move the file yourself"},
 	} {
 		if c.value == c.missing {
-			return &step.Refusal{Class: "not-available", Message: c.missing + " is not available in this version", Place: place(job, c.path), Next: c.next}
+			missing = append(missing, &step.Refusal{Class: step.NotAvailable, Message: c.missing + " is not available in this version", Place: place(job, c.path), Next: c.next})
 		}
 	}
-	return nil
+	return errors.Join(missing...)
 }
 
 // place is where a job says something.

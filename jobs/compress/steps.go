@@ -97,7 +97,7 @@ func (f *fold) unverified(findings []finding.Finding) error {
 		r.Message = "the new file does not verify: " + r.Message
 		r.Next = "please report this; nothing was published"
 		if f.sel.Mode == topology.PhysicalTail {
-			r.Next = "the physical tail is no conversation by itself; use mode.chain: leaf"
+			r.Next = "the physical tail is no conversation by itself; " + topology.LeafHint(f.session.Index)
 		}
 	}
 	return err

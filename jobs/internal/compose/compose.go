@@ -198,7 +198,7 @@ func (c *composer) relinks() map[int]string {
 		if rec.UUID == 0 {
 			continue
 		}
-		if rec.Parent != 0 && !stays[rec.Parent] {
+		if first := last == c.c.Summary; first && rec.Parent == 0 || rec.Parent != 0 && !stays[rec.Parent] {
 			if out[r] = last; session != 0 && rec.Session != 0 && rec.Session != session {
 				out[r] = ""
 			}

@@ -1,6 +1,8 @@
 package partition
 
 import (
+	"slices"
+
 	"github.com/precis-dev/precis/jobs/internal/topology"
 	"github.com/precis-dev/precis/jobs/internal/transcript"
 )
@@ -35,6 +37,7 @@ func NewCuts(x *transcript.Index, sel *topology.Selection) *Cuts {
 	c.Prior = max(c.Prior, sel.PreservedEnd)
 	c.illegal[0], c.illegal[n] = true, true // something is folded, something stays
 	c.turns(x, sel)
+	c.forbid(slices.Index(sel.Active, sel.Leaf)+1, n) // the leaf stays; a physical tail has records after it
 	c.settle()
 	c.lineage(sel)
 	c.Forced = max(1, c.Prior, c.LineageStart)

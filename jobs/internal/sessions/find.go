@@ -16,7 +16,8 @@ import (
 )
 
 // Find resolves the job's input to files, sorted by path, each once. A path
-// without wildcards must exist.
+// without wildcards is taken as it is: if it is missing, [Open] refuses it, and
+// the other sessions of the job run.
 func Find(f afero.Fs, job *spec.Job) ([]step.Item, error) {
 	paths := map[string]bool{}
 	for _, pattern := range job.Input.Sessions {
@@ -69,21 +70,18 @@ func Stem(p string) string {
 	return strings.TrimSuffix(base, filepath.Ext(base))
 }
 
-// glob lists the files of one pattern. Folders are passed over, and links to
+// glob lists the files of one pattern. Of those that wildcards match, folders are passed over, and links to
 // folders are not followed: they may lead back. What is neither file nor folder
 // is left for the opening to refuse.
 func glob(f afero.Fs, pattern string) ([]string, error) {
 	if !hasMeta(pattern) {
-		if _, err := f.Stat(pattern); err != nil {
-			return nil, &step.Refusal{Class: "no-such-session", Message: "the session file cannot be found", Place: step.Place{File: pattern}, Next: "correct input.sessions; paths are relative to the job file", Err: cause(err)}
-		}
 		return []string{filepath.Clean(pattern)}, nil
 	}
 	base, rest := doublestar.SplitPattern(filepath.ToSlash(pattern))
 	base = filepath.FromSlash(base)
 	names, err := doublestar.Glob(afero.NewIOFS(afero.NewBasePathFs(f, base)), rest, doublestar.WithFilesOnly(), doublestar.WithNoFollow(), doublestar.WithFailOnIOErrors())
 	if err != nil && !isNotExist(err) {
-		return nil, &step.Refusal{Class: "unreadable-folder", Message: "a folder of input.sessions cannot be read", Place: step.Place{File: base}, Err: cause(err)}
+		return nil, &step.Refusal{Class: "unreadable-folder", Message: "a folder of input.sessions cannot be read", Place: step.Place{File: base}, Next: "make it readable, or narrow input.sessions", Err: cause(err)}
 	}
 	for i, n := range names {
 		names[i] = filepath.Join(base, filepath.FromSlash(n))

@@ -37,7 +37,7 @@ type stamp struct {
 func Open(ctx context.Context, f afero.Fs, path string, progress func(done, total int64)) (*Session, error) {
 	info, err := f.Stat(path)
 	if err != nil {
-		return nil, refuse(path, "no-such-session", "the session file cannot be found", "check the path", err)
+		return nil, refuse(path, "no-such-session", "the session file cannot be found", "check the path; in a job file it is relative to that file", err)
 	}
 	if !info.Mode().IsRegular() {
 		return nil, refuse(path, "not-a-regular-file", "a session is a regular file", "name the file itself", nil)

@@ -74,7 +74,6 @@ func TestFind(t *testing.T) {
 func TestFindRefuses(t *testing.T) {
 	dir := folder(t, "a.jsonl", "in/a.jsonl")
 	for pattern, class := range map[string]string{
-		`["gone.jsonl"]`: "no-such-session",
 		`["**/a.jsonl"]`: "session-names-collide",
 	} {
 		_, err := find(t, dir, pattern, `[]`)

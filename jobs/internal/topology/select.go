@@ -175,27 +175,27 @@ func (t *selector) leaf() Status {
 		return ""
 	}
 	if s.Pointer < 0 {
-		s.fault(x, -1, Absent, "the file has no last-prompt record, so nothing says where the conversation ends", t.leafHint())
+		s.fault(x, -1, Absent, "the file has no last-prompt record, so nothing says where the conversation ends", LeafHint(x))
 		return Absent
 	}
 	ptr := &x.Records[s.Pointer]
 	if !ptr.Has(transcript.HasLeaf) {
-		s.fault(x, s.Pointer, MalformedLeaf, "the last last-prompt record names no leaf (an older pointer format, or damage); earlier pointers are not used, they may name a state that was left", t.leafHint())
+		s.fault(x, s.Pointer, MalformedLeaf, "the last last-prompt record names no leaf (an older pointer format, or damage); earlier pointers are not used, they may name a state that was left", LeafHint(x))
 		return MalformedLeaf
 	}
 	if s.Leaf = x.ByUUID(ptr.Leaf); s.Leaf < 0 {
 		s.Missing = x.Name(ptr.Leaf)
-		s.fault(x, s.Pointer, Dangling, "the pointer names a record that is not in the file", t.leafHint())
+		s.fault(x, s.Pointer, Dangling, "the pointer names a record that is not in the file", LeafHint(x))
 		return Dangling
 	}
 	return ""
 }
 
-// leafHint names the physically last conversation record, the likely leaf.
-func (t *selector) leafHint() string {
-	if r := LastConversation(t.x); r >= 0 {
+// LeafHint names the physically last conversation record, the likely leaf.
+func LeafHint(x *transcript.Index) string {
+	if r := LastConversation(x); r >= 0 {
 		return fmt.Sprintf("if line %d is where the conversation ends: --set mode.chain=leaf --set mode.leaf=%s",
-			t.x.Records[r].Line, t.x.Name(t.x.Records[r].UUID))
+			x.Records[r].Line, x.Name(x.Records[r].UUID))
 	}
 	return "the file holds no conversation"
 }
