@@ -122,7 +122,7 @@ func exit(ctx context.Context, items []ItemResult, err error) int {
 		return code
 	}
 	for _, i := range items {
-		if committed(i.Outputs) {
+		if i.Committed() {
 			return exitCommitted
 		}
 	}
@@ -147,6 +147,9 @@ func itemsExit(items []ItemResult) int {
 	return code
 }
 
+// Committed tells whether a file of the item was changed, whatever its status.
+func (i ItemResult) Committed() bool { return committed(i.Outputs) }
+
 func (i ItemResult) exit() int {
 	if i.Skip {
 		return exitDone
@@ -159,7 +162,7 @@ func (i ItemResult) exit() int {
 	case step.Interrupted:
 		return exitInterrupted
 	}
-	if committed(i.Outputs) {
+	if i.Committed() {
 		return exitCommitted
 	}
 	return exitFailed

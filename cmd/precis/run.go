@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/hashicorp/go-hclog"
 	"github.com/spf13/cobra"
@@ -172,12 +173,8 @@ func committed(result engine.Result, err error) error {
 	if err == nil {
 		return nil
 	}
-	for _, item := range result.Items {
-		for _, f := range item.Outputs {
-			if f.Op != "keep" {
-				return errors.Join(err, exitError(exitCommitted))
-			}
-		}
+	if slices.ContainsFunc(result.Items, engine.ItemResult.Committed) {
+		return errors.Join(err, exitError(exitCommitted))
 	}
 	return err
 }

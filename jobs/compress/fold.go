@@ -10,7 +10,6 @@ import (
 	"github.com/gowebpki/jcs"
 	"github.com/precis-dev/precis/engine/step"
 	"github.com/precis-dev/precis/jobs/internal/agents"
-	"github.com/precis-dev/precis/jobs/internal/compose"
 	"github.com/precis-dev/precis/jobs/internal/finding"
 	"github.com/precis-dev/precis/jobs/internal/pairing"
 	"github.com/precis-dev/precis/jobs/internal/partition"
@@ -35,8 +34,8 @@ type fold struct {
 	leftOut   []verify.Group
 	pairs     pairing.Report
 	handoff   handoff
+	requested string // the request digest
 	solution  *solution
-	candidate *compose.Candidate
 	verified  *transcript.Index
 	kept      bool // the output stood there already
 	warnings  []finding.Finding
@@ -71,7 +70,7 @@ func (f *fold) agreed() error {
 	first, last := f.ends(g.Records)
 	next := "--set mode.chain=pointer leaves them out"
 	if g.Rule == "records-after-pointer" {
-		next = "--set mode.chain=leaf --set mode.leaf=" + f.session.Name(last.UUID) + " keeps them, " + next
+		next = topology.LeafFlags(f.session.Index, g.Records[len(g.Records)-1]) + " keeps them, " + next
 	}
 	return &step.Refusal{
 		Class:   "chains-differ",
@@ -94,15 +93,6 @@ func (f *fold) stub() error {
 	}
 }
 
-// mode is the topology's name for the job's chain. Agreed starts from the
-// pointer, too.
-func (f *fold) mode() topology.Mode {
-	if f.job.Mode.Chain == "agreed" {
-		return topology.Pointer
-	}
-	return topology.Mode(f.job.Mode.Chain)
-}
-
 // selected resolves the active records, once.
 func (f *fold) selected(ctx context.Context) error {
 	if f.sel != nil {
@@ -112,15 +102,11 @@ func (f *fold) selected(ctx context.Context) error {
 		return err
 	}
 	x := f.session.Index
-	kept, err := topology.FindPreserved(x, f.session.Compaction)
+	mode := f.job.Mode
+	sel, kept, err := topology.SelectChain(f.session.Source, mode.Chain, topology.Options{Leaf: mode.Leaf, Extension: mode.Extension})
 	if err != nil {
 		return err
 	}
-	o := topology.Options{Mode: f.mode(), Leaf: f.job.Mode.Leaf, Extension: f.job.Mode.Extension}
-	if f.job.Mode.Chain != "pointer" {
-		o.Preserved = kept
-	}
-	sel := topology.Select(x, o)
 	if !sel.OK() {
 		return f.broken(string(sel.Status), sel.Findings)
 	}
@@ -166,7 +152,12 @@ func (f *fold) refuse(class, message, next string) error {
 }
 
 // request is the digest of everything that decides what is selected and shown.
-func (f *fold) request() string { return Request(f.job, HandoffDigest(f.handoff.file)) }
+func (f *fold) request() string {
+	if f.requested == "" {
+		f.requested = Request(f.job, HandoffDigest(f.handoff.file))
+	}
+	return f.requested
+}
 
 // Request is the request digest of a job whose handoff file has the SHA-256
 // ("none" without one).

@@ -142,10 +142,10 @@ func (f *fold) report() *Report {
 	r := &Report{
 		Schema: ReportVersion, Job: f.job.Name, Session: f.item.ID, Status: step.Done,
 		Source:    ReportSource{x.Size, f.session.SHA256(), len(x.Records)},
-		Chain:     ReportChain{f.job.Mode.Chain, string(f.sel.Status), f.candidate.Leaf, len(f.sel.Active), f.sel.Recovered, len(f.sel.Later)},
+		Chain:     ReportChain{f.job.Mode.Chain, string(f.sel.Status), sol.candidate.Leaf, len(f.sel.Active), f.sel.Recovered, len(f.sel.Later)},
 		Partition: f.partition(),
 		Cut:       ReportCut{sol.sets.Raw[0] + 1, int(first.Line)},
-		Before:    Size{x.Size, len(x.Records), f.activeTokens()},
+		Before:    Size{x.Size, len(x.Records), sol.active},
 		After:     Size{f.verified.Size, len(f.verified.Records), total(f.verified)},
 		Tools:     ReportTools{f.pairs.Uses, f.pairs.Results, f.pairs.Partial},
 		Digests: map[string]string{
@@ -166,14 +166,6 @@ func (f *fold) partition() ReportPartition {
 	s := f.solution.sets
 	set := func(records []int) Set { return Set{len(records), lineSet(records)} }
 	return ReportPartition{set(s.Summary), set(s.Raw), set(s.Side), set(s.Control), set(s.ExcludedBranch), set(s.ExcludedUnattributed)}
-}
-
-func (f *fold) activeTokens() int64 {
-	n := int64(0)
-	for _, r := range f.sel.Active {
-		n += int64(f.session.Records[r].Tokens)
-	}
-	return n
 }
 
 func total(x *transcript.Index) int64 {

@@ -24,7 +24,8 @@ type solution struct {
 	item      string // item digest
 	candidate *compose.Candidate
 	tokens    int64 // estimate of the candidate
-	folded    int64 // estimate of what was folded
+	active    int64 // estimate of the active records
+	folded    int64 // of those that were folded
 }
 
 // solver looks for the longest raw part that meets every gate. Cuts are tried in
@@ -150,9 +151,8 @@ func (s *solver) at(ctx context.Context, cut int) (*solution, error) {
 	}
 	f := s.f
 	sets := f.setsAt(cut)
-	facts := f.facts(sets, s.cuts.Tokens(0)-s.cuts.Tokens(cut))
-	sol := &solution{cut: cut, sets: sets, folded: s.cuts.Tokens(0) - s.cuts.Tokens(cut)}
-	sol.summary = s.builder.Text(facts)
+	sol := &solution{cut: cut, sets: sets, active: s.cuts.Tokens(0), folded: s.cuts.Tokens(0) - s.cuts.Tokens(cut)}
+	sol.summary = s.builder.Text(f.facts(sets, sol.folded))
 	sol.digest = hash([]byte(sol.summary))
 	sol.item = itemDigest(f.request(), f.session.SHA256(), sol.digest)
 	c, err := compose.Compose(compose.Input{

@@ -49,7 +49,7 @@ func (f *fold) solved(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	f.solution, f.candidate = sol, sol.candidate
+	f.solution = sol
 	return nil
 }
 
@@ -76,7 +76,7 @@ func (f *fold) composed(ctx context.Context) error {
 	if err := f.solved(ctx); err != nil {
 		return err
 	}
-	x, findings, err := verify.Candidate(f.candidate, f.session.Source, f.sel.Mode == topology.PhysicalTail, func(int64) error { return ctx.Err() })
+	x, findings, err := verify.Candidate(f.solution.candidate, f.session.Source, f.sel.Mode == topology.PhysicalTail, func(int64) error { return ctx.Err() })
 	if err != nil {
 		return err
 	}
@@ -131,7 +131,7 @@ func (f *fold) publishStep(ctx context.Context, _ step.Input) (step.Output, erro
 	owned, _ := f.env.Owned(path)
 	p, err := publish.Candidate(ctx, f.env.FS, publish.Request{
 		Path: path, Token: f.env.Token, Replaces: owned, Force: f.env.Force,
-		Write:  func(w io.Writer) error { _, err := f.candidate.WriteTo(w); return err },
+		Write:  func(w io.Writer) error { _, err := f.solution.candidate.WriteTo(w); return err },
 		Verify: f.verifyStaged,
 	})
 	f.kept = p.Op == publish.Keep
@@ -179,10 +179,8 @@ func refusal(path string, err error) error {
 	var r *publish.Refusal
 	var ours *step.Refusal
 	switch {
-	case err == nil, errors.As(err, &ours), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+	case err == nil, errors.As(err, &ours), errors.As(err, &r), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return err
-	case errors.As(err, &r):
-		return &step.Refusal{Class: r.Class, Message: r.Message, Place: step.Place{File: r.Path}, Next: r.Next}
 	}
 	return &step.Refusal{Class: "output-unwritable", Message: "the new file cannot be written", Place: step.Place{File: path}, Next: "see that its folder can be written and has room, or choose another publish.path", Err: err}
 }

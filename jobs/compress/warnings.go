@@ -1,6 +1,10 @@
 package compress
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/precis-dev/precis/jobs/internal/topology"
+)
 
 // reportWarnings collects what is not wrong enough to refuse.
 func (f *fold) reportWarnings(r *Report) []Warning {
@@ -30,7 +34,7 @@ func (f *fold) leftOutWarnings() []Warning {
 		first, last := f.ends(g.Records)
 		message := fmt.Sprintf("%d records are left out: %s (lines %d to %d)", len(g.Records), g.Reason, first.Line, last.Line)
 		if g.Rule == "records-after-pointer" {
-			message += "; to keep them: --set mode.chain=leaf --set mode.leaf=" + f.session.Name(last.UUID)
+			message += "; to keep them: " + topology.LeafFlags(f.session.Index, g.Records[len(g.Records)-1])
 		}
 		out = append(out, Warning{g.Rule, int(first.Line), message})
 	}

@@ -69,18 +69,11 @@ func Inspect(ctx context.Context, f afero.Fs, path string, o Options, progress f
 }
 
 func (i *inspector) chain(o Options) error {
-	opts := topology.Options{Mode: topology.Pointer}
-	if o.Chain == "leaf" {
-		opts = topology.Options{Mode: topology.Leaf, Leaf: o.Leaf}
-	}
-	kept, err := topology.FindPreserved(i.x, i.src.Compaction)
+	sel, kept, err := topology.SelectChain(i.src, cmp.Or(o.Chain, "agreed"), topology.Options{Leaf: o.Leaf})
 	if err != nil {
 		return err
 	}
-	if o.Chain != "pointer" {
-		opts.Preserved = kept
-	}
-	x, sel := i.x, topology.Select(i.x, opts)
+	x := i.x
 	i.sel = sel
 	c := Chain{
 		Mode: cmp.Or(o.Chain, "agreed"), Status: string(sel.Status), Length: len(sel.Active), Recovered: sel.Recovered,
@@ -189,7 +182,7 @@ func (i *inspector) types() {
 // not sent.
 func (i *inspector) tokens(r int) int64 {
 	rec := &i.x.Records[r]
-	if rec.Has(transcript.Synthetic | transcript.APIErrorMark) {
+	if rec.ErrorRow() {
 		return 0
 	}
 	return int64(rec.Tokens)
@@ -200,7 +193,7 @@ func (i *inspector) usage() {
 	last := map[transcript.Sym]int{}
 	for r := range i.x.Records {
 		rec := &i.x.Records[r]
-		if rec.Has(transcript.Synthetic | transcript.APIErrorMark) {
+		if rec.ErrorRow() {
 			i.r.Errors++
 		}
 		if rec.Type == transcript.Assistant && rec.Message != 0 {

@@ -4,6 +4,7 @@ package agents
 
 import (
 	"bytes"
+	"strings"
 
 	"github.com/precis-dev/precis/jobs/internal/jsonspan"
 )
@@ -48,7 +49,7 @@ func byRecord(v jsonspan.Value) string {
 		return Codex
 	case has("projectHash"), has("$set"), has("$rewindTo"):
 		return Gemini
-	case has("data") && has("id") && bytes.ContainsRune([]byte(typ), '.'):
+	case has("data") && has("id") && strings.Contains(typ, "."):
 		return Copilot
 	case typ == "session_start" && has("id"):
 		return Droid

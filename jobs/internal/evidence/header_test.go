@@ -70,3 +70,13 @@ func TestSourceDigestIgnoresFraming(t *testing.T) {
 		t.Errorf("%s, want %s: the hash of the two lines in the order asked for", plain, want)
 	}
 }
+
+// printf 'a\nb\nc\n' | sha256sum
+func TestTemplateDigest(t *testing.T) {
+	const want = "880553fca8fcea94e325ee2cfb48e5a985cc797f39a14cc6d3cedecfeb2ae4d2"
+	for _, text := range []string{"a\nb\nc\n", "\xef\xbb\xbfa\r\nb\rc\n"} {
+		if got := TemplateDigest([]byte(text)); got != want {
+			t.Errorf("%q: %s, want %s", text, got, want)
+		}
+	}
+}

@@ -74,8 +74,7 @@ func merge(x *transcript.Index, active []int) []message {
 	assistant := map[transcript.Sym]int{}
 	for _, r := range active {
 		rec := &x.Records[r]
-		// Error rows that the client made itself are not sent.
-		if !rec.API() || rec.Has(transcript.Synthetic|transcript.APIErrorMark) {
+		if !rec.API() || rec.ErrorRow() {
 			continue
 		}
 		n := len(ms)
@@ -182,12 +181,10 @@ func (c *checker) warn(r int, rule, message, id string) {
 }
 
 func (c *checker) add(r int, rule string, sev finding.Severity, message, id, fix string) {
-	rec := &c.x.Records[r]
 	if id != "" {
 		message = fmt.Sprintf("%s (%s)", message, id)
 	}
-	c.report.Findings = append(c.report.Findings, finding.Finding{
-		Rule: rule, Severity: sev, Line: int(rec.Line), Byte: rec.Off,
-		ID: c.x.Name(rec.UUID), Message: message, Fix: fix,
-	})
+	c.report.Findings = append(c.report.Findings, finding.At(c.x, r, finding.Finding{
+		Rule: rule, Severity: sev, Message: message, Fix: fix,
+	}))
 }

@@ -75,19 +75,16 @@ func (c *Cuts) turns(x *transcript.Index, sel *topology.Selection) {
 }
 
 // besideWalk are the active records that a plain walk passes by.
-func besideWalk(x *transcript.Index, sel *topology.Selection) map[int]bool {
+func besideWalk(x *transcript.Index, sel *topology.Selection) []bool {
+	out := make([]bool, len(x.Records))
 	if sel.Recovered == 0 {
-		return nil
+		return out
 	}
-	walk := make([]bool, len(x.Records))
-	for _, r := range sel.Walk {
-		walk[r] = true
-	}
-	out := map[int]bool{}
 	for _, r := range sel.Active {
-		if !walk[r] {
-			out[r] = true
-		}
+		out[r] = true
+	}
+	for _, r := range sel.Walk {
+		out[r] = false
 	}
 	return out
 }
@@ -132,15 +129,8 @@ func (c *Cuts) settle() {
 
 // lineage finds the position at which the last session starts.
 func (c *Cuts) lineage(sel *topology.Selection) {
-	if !sel.Lineage.Mixed() {
-		return
-	}
-	start := sel.Walk[sel.Lineage.Final()]
-	for pos, r := range sel.Active {
-		if r == start {
-			c.LineageStart = pos
-			return
-		}
+	if sel.Lineage.Mixed() {
+		c.LineageStart = max(0, slices.Index(sel.Active, sel.Walk[sel.Lineage.Final()]))
 	}
 }
 

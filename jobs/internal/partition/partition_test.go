@@ -326,12 +326,6 @@ func TestSets(t *testing.T) {
 			t.Errorf("%s: %v, want %v", name, sets[0], sets[1])
 		}
 	}
-	if got := partition.Numbers(s.ExcludedBranch); !slices.Equal(got, []int{3, 6, 7, 13}) {
-		t.Errorf("numbers %v", got)
-	}
-	if got := partition.Numbers([]int{5, 0, 3}); !slices.Equal(got, []int{1, 4, 6}) {
-		t.Errorf("numbers %v are not ascending", got)
-	}
 }
 
 // The state a session is in is what its last rows say.

@@ -1,8 +1,6 @@
 package partition
 
 import (
-	"slices"
-
 	"github.com/precis-dev/precis/jobs/internal/topology"
 	"github.com/precis-dev/precis/jobs/internal/transcript"
 )
@@ -121,14 +119,4 @@ func correlated(x *transcript.Index, r int, ids map[transcript.Sym]bool) bool {
 		}
 	}
 	return false
-}
-
-// Numbers turns record indexes into record numbers (L anchors), ascending.
-func Numbers(records []int) []int {
-	out := make([]int, len(records))
-	for i, r := range records {
-		out[i] = r + 1
-	}
-	slices.Sort(out)
-	return out
 }

@@ -4,6 +4,7 @@ package sessions
 import (
 	"fmt"
 	"io/fs"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -44,12 +45,7 @@ func Find(f afero.Fs, job *spec.Job) ([]step.Item, error) {
 func items(paths map[string]bool) ([]step.Item, error) {
 	var out []step.Item
 	seen := map[string]string{}
-	sorted := make([]string, 0, len(paths))
-	for p := range paths {
-		sorted = append(sorted, p)
-	}
-	slices.Sort(sorted)
-	for _, p := range sorted {
+	for _, p := range slices.Sorted(maps.Keys(paths)) {
 		id := strings.ToValidUTF8(Stem(p), "\uFFFD")
 		if other, taken := seen[id]; taken {
 			return nil, &step.Refusal{

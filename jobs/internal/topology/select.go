@@ -87,6 +87,23 @@ type selector struct {
 	s *Selection
 }
 
+// SelectChain resolves the active records by a job's mode.chain, and finds what
+// the client's last compaction kept. Agreed starts from the pointer, too; the
+// pointer alone leaves the kept records out.
+func SelectChain(src *transcript.Source, chain string, o Options) (*Selection, *Preserved, error) {
+	kept, err := FindPreserved(src.Index, src.Compaction)
+	if err != nil {
+		return nil, nil, err
+	}
+	if o.Mode = Mode(chain); chain == "agreed" {
+		o.Mode = Pointer
+	}
+	if chain != string(Pointer) {
+		o.Preserved = kept
+	}
+	return Select(src.Index, o), kept, nil
+}
+
 // Select resolves the active records of a session.
 func Select(x *transcript.Index, o Options) *Selection {
 	s := &Selection{Mode: o.Mode, Pointer: x.LastPointer(), Leaf: -1}
@@ -130,12 +147,9 @@ func (s *Selection) physicalTail(x *transcript.Index) *Selection {
 }
 
 func (s *Selection) fault(x *transcript.Index, r int, status Status, message, fix string) {
-	f := finding.Finding{Rule: string(status), Severity: finding.Error, Message: message, Fix: fix}
-	if r >= 0 {
-		rec := &x.Records[r]
-		f.Line, f.Byte, f.ID = int(rec.Line), rec.Off, x.Name(rec.UUID)
-	}
-	s.Findings = append(s.Findings, f)
+	s.Findings = append(s.Findings, finding.At(x, r, finding.Finding{
+		Rule: string(status), Severity: finding.Error, Message: message, Fix: fix,
+	}))
 }
 
 // duplicates refuses a uuid that occurs twice, wherever: an index by uuid would
@@ -194,10 +208,14 @@ func (t *selector) leaf() Status {
 // LeafHint names the physically last conversation record, the likely leaf.
 func LeafHint(x *transcript.Index) string {
 	if r := LastConversation(x); r >= 0 {
-		return fmt.Sprintf("if line %d is where the conversation ends: --set mode.chain=leaf --set mode.leaf=%s",
-			x.Records[r].Line, x.Name(x.Records[r].UUID))
+		return fmt.Sprintf("if line %d is where the conversation ends: %s", x.Records[r].Line, LeafFlags(x, r))
 	}
 	return "the file holds no conversation"
+}
+
+// LeafFlags are what makes a run end the conversation at a record.
+func LeafFlags(x *transcript.Index, r int) string {
+	return "--set mode.chain=leaf --set mode.leaf=" + x.Name(x.Records[r].UUID)
 }
 
 // LastConversation is the physically last user or assistant record outside

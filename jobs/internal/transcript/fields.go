@@ -144,7 +144,7 @@ func (p *parser) versionText() *jsonspan.Error {
 func (p *parser) ref() *jsonspan.Error {
 	sym, err := p.sym()
 	if sym != 0 {
-		p.x.refs = append(p.x.refs, ref{sym})
+		p.x.refs = append(p.x.refs, sym)
 	}
 	return err
 }

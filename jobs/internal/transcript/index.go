@@ -22,7 +22,7 @@ type Index struct {
 	// Versions are the clients that wrote the records, in order of appearance.
 	Versions []string
 
-	refs    []ref
+	refs    []Sym // the rarer links that tie a snapshot to a message
 	symbols symbols
 	byUUID  []int32 // record+1 by symbol: the last copy
 }
@@ -112,8 +112,8 @@ func (x *Index) Correlations(r int) iter.Seq[Sym] {
 		if r+1 < len(x.Records) {
 			end = int(x.Records[r+1].refs)
 		}
-		for _, f := range x.refs[rec.refs:end] {
-			if !yield(f.sym) {
+		for _, s := range x.refs[rec.refs:end] {
+			if !yield(s) {
 				return
 			}
 		}

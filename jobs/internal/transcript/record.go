@@ -132,6 +132,10 @@ func (r *Record) API() bool {
 	return (r.Type == User || r.Type == Assistant) && r.Has(HasMessage)
 }
 
+// ErrorRow reports whether the record stands for an error and was made by the
+// client itself. It is not sent.
+func (r *Record) ErrorRow() bool { return r.Has(Synthetic | APIErrorMark) }
+
 // Surrogate returns the offset within the line of the first lone surrogate
 // escape, -1 without one.
 func (r *Record) Surrogate() int { return int(r.surrogate) - 1 }
@@ -154,9 +158,4 @@ type Tool struct {
 	Block  uint16
 	Kind   ToolKind
 	Error  bool // a result with is_error: true
-}
-
-// ref is one of the rarer links that tie a snapshot to a message.
-type ref struct {
-	sym Sym
 }

@@ -35,12 +35,7 @@ type checker struct {
 }
 
 func (c *checker) add(r int, rule string, sev finding.Severity, message, fix string) *finding.Finding {
-	f := finding.Finding{Rule: rule, Severity: sev, Message: message, Fix: fix}
-	if r >= 0 {
-		rec := &c.x.Records[r]
-		f.Line, f.Byte, f.ID = int(rec.Line), rec.Off, c.x.Name(rec.UUID)
-	}
-	c.findings = append(c.findings, f)
+	c.findings = append(c.findings, finding.At(c.x, r, finding.Finding{Rule: rule, Severity: sev, Message: message, Fix: fix}))
 	return &c.findings[len(c.findings)-1]
 }
 
