@@ -38,7 +38,7 @@ type run struct {
 	results []ItemResult // each has one writer
 	halt    func(error)  // ends all items
 	mu      sync.Mutex
-	broken  *journalError // the first entry that could not be written
+	broken  error // the first entry that could not be written
 }
 
 func newRun(env Env, kind step.Kind, job *spec.Job, o Options) *run {
@@ -141,18 +141,15 @@ func (r *run) finish() error {
 			return r.failure()
 		}
 	}
-	if r.failure() == nil {
-		_ = r.record(&journal.RunFinished{Exit: itemsExit(r.results)})
+	if err := r.failure(); err != nil {
+		return err
 	}
-	return r.failure()
+	return r.record(&journal.RunFinished{Exit: itemsExit(r.results)})
 }
 
 func (r *run) failure() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.broken == nil {
-		return nil
-	}
 	return r.broken
 }
 

@@ -102,6 +102,14 @@ func WriteNew(f afero.Fs, name string, data []byte) error {
 	return nil
 }
 
+// Remove removes a file. One that is not there is no error.
+func Remove(f afero.Fs, name string) error {
+	if err := f.Remove(name); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
 // WriteFile puts data at name, all or nothing, replacing what is there. Content
 // and name are durable when it returns. The token names the temporary file and
 // must be unique among live writers of this name; a leftover with the same
@@ -109,7 +117,7 @@ func WriteNew(f afero.Fs, name string, data []byte) error {
 func WriteFile(f afero.Fs, name, token string, data []byte) error {
 	dir, base := filepath.Split(name)
 	tmp := filepath.Join(dir, "."+base+".tmp-"+token)
-	if err := f.Remove(tmp); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := Remove(f, tmp); err != nil {
 		return err
 	}
 	if err := WriteNew(f, tmp, data); err != nil {

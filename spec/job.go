@@ -118,11 +118,7 @@ func Load(fs afero.Fs, file string, set []string) (*Job, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read job: %w", err)
 	}
-	resolve := func(name string) (string, error) { return name, nil }
-	if r, ok := fsys.As[fsys.Resolver](fs); ok {
-		resolve = r.Resolve
-	}
-	return parse(file, data, set, resolve)
+	return parse(file, data, set, func(name string) (string, error) { return fsys.Canonical(fs, name) })
 }
 
 // Parse is [Load] for text in memory. It is pure: links are not resolved.

@@ -19,7 +19,6 @@ type Journal struct {
 
 	mu sync.Mutex
 	reader
-	state State
 }
 
 // Open opens the journal of a run for append, creating it when it is missing.
@@ -39,24 +38,13 @@ func Open(f afero.Fs, name string, owner applog.Owner, now func() time.Time) (*J
 	// Again, under the lock: another process may have written in between.
 	for line, err := range applog.Read(f, name, intact) {
 		if err == nil {
-			err = j.replay(line)
+			_, err = j.next(line)
 		}
 		if err != nil {
 			return nil, errors.Join(err, log.Close())
 		}
 	}
 	return j, nil
-}
-
-func (j *Journal) replay(line applog.Line) error {
-	e, err := j.next(line)
-	if err != nil {
-		return err
-	}
-	if err := j.state.apply(e.Body); err != nil {
-		return j.fail(line, &fault{BadOrder, err.Error()})
-	}
-	return nil
 }
 
 // Durability is what an append reaches.
@@ -95,7 +83,6 @@ func (j *Journal) Close() error { return j.log.Close() }
 // written.
 func Read(f afero.Fs, name string) ([]Entry, error) {
 	r := reader{file: name}
-	var s State
 	var entries []Entry
 	for line, err := range applog.Read(f, name, intact) {
 		if err != nil {
@@ -104,9 +91,6 @@ func Read(f afero.Fs, name string) ([]Entry, error) {
 		e, err := r.next(line)
 		if err != nil {
 			return nil, err
-		}
-		if err := s.apply(e.Body); err != nil {
-			return nil, r.fail(line, &fault{BadOrder, err.Error()})
 		}
 		entries = append(entries, e)
 	}
@@ -118,9 +102,11 @@ type reader struct {
 	file   string
 	seq    int64
 	parent string
+	state  State
 }
 
-// next decodes a line and checks that it follows the last one.
+// next decodes a line, checks that it follows the last one and that the state
+// allows it.
 func (r *reader) next(line applog.Line) (Entry, error) {
 	e, bad := decode(line.Bytes)
 	switch {
@@ -132,6 +118,9 @@ func (r *reader) next(line applog.Line) (Entry, error) {
 	}
 	if bad != nil {
 		return Entry{}, r.fail(line, bad)
+	}
+	if err := r.state.apply(e.Body); err != nil {
+		return Entry{}, r.fail(line, &fault{BadOrder, err.Error()})
 	}
 	r.seq, r.parent = e.Seq, digest(line.Bytes)
 	return e, nil

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"time"
 
 	"github.com/spf13/afero"
@@ -74,9 +73,5 @@ func readOwner(f afero.Fs, name string) *Owner {
 }
 
 func release(f afero.Fs, name string, lock io.Closer) error {
-	err := f.Remove(name + ".owner")
-	if errors.Is(err, fs.ErrNotExist) {
-		err = nil
-	}
-	return errors.Join(err, lock.Close())
+	return errors.Join(fsys.Remove(f, name+".owner"), lock.Close())
 }

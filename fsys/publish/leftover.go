@@ -1,6 +1,7 @@
 package publish
 
 import (
+	"errors"
 	"io"
 	"path/filepath"
 	"strings"
@@ -43,16 +44,30 @@ func (t *transaction) sweep() {
 		return
 	}
 	dir := filepath.Dir(t.stage)
-	entries, err := afero.ReadDir(t.fs, dir)
-	if err != nil {
-		return
-	}
 	prefix := filepath.Base(stageName(t.Path, ""))
-	for _, e := range entries {
-		if name := filepath.Join(dir, e.Name()); strings.HasPrefix(e.Name(), prefix) && e.Mode().IsRegular() {
+	for _, base := range names(t.fs, dir) {
+		if !strings.HasPrefix(base, prefix) {
+			continue
+		}
+		name := filepath.Join(dir, base)
+		if info, err := fsys.Lstat(t.fs, name); err == nil && info.Mode().IsRegular() {
 			removeUnheld(t.fs, l, name)
 		}
 	}
+}
+
+// names lists a folder. The files are not looked at: there may be thousands, and
+// every publication asks.
+func names(f afero.Fs, dir string) []string {
+	d, err := f.Open(dir)
+	if err != nil {
+		return nil
+	}
+	out, err := d.Readdirnames(-1)
+	if errors.Join(err, d.Close()) != nil {
+		return nil
+	}
+	return out
 }
 
 func removeUnheld(f afero.Fs, l fsys.Locker, name string) {

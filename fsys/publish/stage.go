@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 
 	"github.com/precis-dev/precis/fsys"
 )
@@ -16,7 +15,7 @@ import (
 // write stages the content, durably, and remembers what it was.
 func (t *transaction) write(ctx context.Context) error {
 	t.sweep()
-	if err := remove(t.fs.Remove(t.stage)); err != nil {
+	if err := fsys.Remove(t.fs, t.stage); err != nil {
 		return err
 	}
 	w, err := fsys.CreateNew(t.fs, t.stage)
@@ -65,18 +64,10 @@ func (t *transaction) discard() error {
 	if !t.staged {
 		return err
 	}
-	if e := remove(t.fs.Remove(t.stage)); e != nil {
+	if e := fsys.Remove(t.fs, t.stage); e != nil {
 		return errors.Join(err, e)
 	}
 	t.staged = false
-	return err
-}
-
-// remove takes "it was not there" for success.
-func remove(err error) error {
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
 	return err
 }
 

@@ -60,17 +60,17 @@ func (e *reader) message(src *transcript.Source, r int, block func(*block), text
 	return e.out, nil
 }
 
-func (e *reader) add(kind summary.Kind, text string, cut bool) *summary.Entry {
+func (e *reader) add(kind summary.Kind, text string) *summary.Entry {
 	entry := e.base
-	entry.Kind, entry.Text, entry.Cut = kind, text, cut
+	entry.Kind, entry.Text = kind, text
 	e.out = append(e.out, entry)
 	return &e.out[len(e.out)-1]
 }
 
 // say adds a text unless it is blank.
 func (e *reader) say(kind summary.Kind, v jsonspan.Value) {
-	if text, cut := v.Prefix(maxText); strings.TrimSpace(text) != "" {
-		e.add(kind, text, cut)
+	if text, _ := v.Prefix(maxText); strings.TrimSpace(text) != "" {
+		e.add(kind, text)
 	}
 }
 
@@ -92,14 +92,14 @@ func (e *reader) prompt(v jsonspan.Value) {
 func (e *reader) userBlock(b *block) {
 	switch b.kind {
 	case "tool_result":
-		entry := e.add(summary.Result, "", false)
+		entry := e.add(summary.Result, "")
 		entry.ToolID, entry.IsError = b.use.Text(), b.failed.True()
 		content := b.content
 		entry.Load = func() string { return resultText(content) }
 	case "text":
 		e.prompt(b.text)
 	case "image", "document":
-		e.add(summary.Note, "["+b.kind+"]", false)
+		e.add(summary.Note, "["+b.kind+"]")
 	}
 }
 
@@ -111,7 +111,7 @@ func (e *reader) results(src *transcript.Source, r int) ([]summary.Entry, error)
 		return nil, err
 	}
 	for _, t := range src.ToolsOf(r) {
-		entry := e.add(summary.Result, "", false)
+		entry := e.add(summary.Result, "")
 		entry.ToolID, entry.IsError = src.Name(t.ID), t.Error
 		entry.Load = func() string { return resultOf(src, r, int(t.Block)) }
 	}
@@ -152,7 +152,7 @@ func (e *reader) assistantBlock(b *block) {
 	case "thinking":
 		e.say(summary.Thinking, b.thinking)
 	case "tool_use":
-		entry := e.add(summary.Call, "", false)
+		entry := e.add(summary.Call, "")
 		entry.Tool, entry.ToolID = b.name.Text(), b.id.Text()
 		entry.Input = fields(b.input)
 	}
@@ -213,7 +213,7 @@ func (e *reader) other(src *transcript.Source, r int) ([]summary.Entry, error) {
 		e.say(summary.Command, v.Get("content"))
 	default:
 		e.base.Synthetic = true
-		e.add(summary.Error, subtype, false)
+		e.add(summary.Error, subtype)
 	}
 	return e.out, nil
 }

@@ -121,33 +121,8 @@ func (r *blockReader) flush() {
 }
 
 // trimStart and trimEnd cut the white space that stands around lines.
-func trimStart(line string) string {
-	for {
-		switch {
-		case line == "":
-			return ""
-		case line[0] == ' ' || line[0] == '\t':
-			line = line[1:]
-		case strings.HasPrefix(line, "\u00a0"):
-			line = line[len("\u00a0"):]
-		default:
-			return line
-		}
-	}
-}
-
-func trimEnd(line string) string {
-	for {
-		switch {
-		case strings.HasSuffix(line, " "), strings.HasSuffix(line, "\t"), strings.HasSuffix(line, "\r"):
-			line = line[:len(line)-1]
-		case strings.HasSuffix(line, "\u00a0"):
-			line = line[:len(line)-len("\u00a0")]
-		default:
-			return line
-		}
-	}
-}
+func trimStart(line string) string { return strings.TrimLeft(line, " \t\u00a0") }
+func trimEnd(line string) string   { return strings.TrimRight(line, " \t\r\u00a0") }
 
 func fenceOf(s string) string {
 	for _, f := range []string{"```", "~~~"} {
@@ -214,7 +189,7 @@ func (k block) body() string {
 	case code:
 		lines := strings.Count(k.text, "\n") + 1
 		if lines <= 3 && runes(k.text) <= 160 {
-			return "`" + strings.ReplaceAll(flat(k.text), "`", "'") + "`"
+			return ticked(flat(k.text))
 		}
 		return "[code, " + strconv.Itoa(lines) + " lines]"
 	case row:

@@ -186,7 +186,7 @@ func refusal(text string) (why string, ok bool) {
 }
 
 func (b *Builder) refuse(p pendingCall, n int, why string) {
-	what := "`" + strings.ReplaceAll(reduce(safe(p.target), 100), "`", "'") + "`"
+	what := ticked(reduce(safe(p.target), 100))
 	if why != "" {
 		what += ": “" + reduce(safe(flat(why)), longest) + "”"
 	}

@@ -38,12 +38,7 @@ func (r *recent[T]) at(key string, n int) *T {
 
 // sorted returns the entries, least recently used first.
 func (r *recent[T]) sorted() []*dated[T] {
-	var out []*dated[T]
-	for _, d := range r.byKey {
-		out = append(out, d)
-	}
-	slices.SortFunc(out, older)
-	return out
+	return slices.SortedFunc(maps.Values(r.byKey), older[T])
 }
 
 func older[T any](a, b *dated[T]) int {
@@ -80,10 +75,8 @@ func (c *checks) add(p pendingCall, n int, out outcome) {
 // newest returns the last run of every class.
 func (c *checks) newest() map[string]*dated[run] {
 	out := map[string]*dated[run]{}
-	for _, d := range c.runs.byKey {
-		if last := out[d.value.class]; last == nil || older(last, d) < 0 {
-			out[d.value.class] = d
-		}
+	for _, d := range c.runs.sorted() { // the last one stays
+		out[d.value.class] = d
 	}
 	return out
 }

@@ -1,6 +1,7 @@
 package summary
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -58,7 +59,7 @@ func (f countForm) at(text string, at int) int {
 		return -1
 	}
 	word := strings.ToLower(text[at:end])
-	if n := numberBefore(text[:at]); n >= 0 && indexOf(f.after, word) < len(f.after) {
+	if n := numberBefore(text[:at]); n >= 0 && slices.Contains(f.after, word) {
 		return n
 	}
 	if word == f.ofTests {

@@ -121,7 +121,7 @@ func short(path, cwd string) string {
 	if rest, ok := strings.CutPrefix(path, strings.TrimRight(cwd, `/\`)); ok && cwd != "" && rest != "" && strings.ContainsRune(`/\`, rune(rest[0])) {
 		path = rest[1:]
 	}
-	return "`" + strings.ReplaceAll(reduce(safe(flat(path)), 200), "`", "'") + "`"
+	return ticked(reduce(safe(flat(path)), 200))
 }
 
 // todos is the newest state of the task list.

@@ -165,11 +165,8 @@ func gapLine(prev int) string {
 
 // lineMark is the mark of the block that a unit begins.
 func lineMark(u unit) string {
-	if !u.first || u.kind == heading {
-		if u.kind == heading {
-			return u.mark
-		}
-		return strings.Repeat(" ", len(u.mark))
+	if u.first || u.kind == heading {
+		return u.mark
 	}
-	return u.mark
+	return strings.Repeat(" ", len(u.mark))
 }

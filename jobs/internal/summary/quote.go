@@ -89,6 +89,9 @@ func plural(n int, noun string) string {
 	return strconv.Itoa(n) + " " + noun + "s"
 }
 
+// ticked puts a text into a code span.
+func ticked(s string) string { return "`" + strings.ReplaceAll(s, "`", "'") + "`" }
+
 // bullet writes a list of whole lines.
 func bullet(lines []string) string {
 	var b strings.Builder

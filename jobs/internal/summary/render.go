@@ -125,7 +125,7 @@ func (b *Builder) header(f Facts) string {
 			}
 			s.WriteString(")")
 		}
-		s.WriteString(period(or(f.FirstTime, b.times[0]), or(f.LastTime, b.times[1])))
+		s.WriteString(period(cmp.Or(f.FirstTime, b.times[0]), cmp.Or(f.LastTime, b.times[1])))
 	}
 	s.WriteString(". [L…] is the number of a record in the original session file")
 	if f.SourcePrefix != "" {
@@ -142,18 +142,11 @@ func period(first, last string) string {
 	first, last = reduce(minute(first), 40), reduce(minute(last), 40)
 	switch {
 	case first == "" || first == last:
-		return when(last)
+		return after(", ", last)
 	case len(first) > 10 && len(last) > 10 && first[:10] == last[:10]:
 		return ", " + first + "–" + last[11:]
 	}
 	return ", " + first + " – " + last
-}
-
-func when(t string) string {
-	if t == "" {
-		return ""
-	}
-	return ", " + t
 }
 
 // minute cuts an ISO time to minutes, as "2025-01-02 15:04".
@@ -163,13 +156,6 @@ func minute(t string) string {
 		return t[:10] + " " + t[11:16]
 	}
 	return t
-}
-
-func or(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }
 
 // drawItems lists items with their anchors.
@@ -235,9 +221,5 @@ func (b *Builder) drawPrior(room int) string {
 		intro += "; [p.L…] are record numbers of the file that it was made from"
 	}
 	intro += ":\n"
-	body := p.quote(room-runes(intro), weighPrior)
-	if body == "" {
-		return ""
-	}
-	return intro + body
+	return after(intro, p.quote(room-runes(intro), weighPrior))
 }

@@ -14,7 +14,7 @@ func (b *Builder) drawSession(f Facts, room int) string {
 	var place []string
 	for _, p := range []struct{ name, value string }{{"folder", f.Cwd}, {"branch", f.Branch}, {"model", f.Model}} {
 		if p.value != "" {
-			place = append(place, p.name+" `"+strings.ReplaceAll(reduce(p.value, 120), "`", "'")+"`")
+			place = append(place, p.name+" "+ticked(reduce(p.value, 120)))
 		}
 	}
 	if len(place) > 0 {
@@ -29,10 +29,7 @@ func (b *Builder) drawSession(f Facts, room int) string {
 	}
 	intro := "- First request " + anchor(b.first.n, b.first.n) + ":\n"
 	quoted := b.first.quote(room-runes(text)-runes(intro), weighRequest)
-	if quoted == "" {
-		return text
-	}
-	return text + intro + quoted
+	return text + after(intro, quoted)
 }
 
 // drawState says what was being done at the cut.
@@ -63,11 +60,7 @@ func (b *Builder) drawLatest(room int) string {
 		}
 	}
 	intro += "\n"
-	quoted := r.quote(room-runes(intro), weighRequest)
-	if quoted == "" {
-		return ""
-	}
-	return intro + quoted
+	return after(intro, r.quote(room-runes(intro), weighRequest))
 }
 
 // drawDone quotes the last words of the assistant in the current turn.
@@ -94,10 +87,7 @@ func (b *Builder) drawDone(f Facts, room int) string {
 		intro = "**Last words before the cut** " + anchor(t.answer.n, t.answer.n) + "\n"
 	}
 	quoted := t.answer.quote(room-runes(work)-runes(intro), weighAnswer)
-	if quoted == "" {
-		return work
-	}
-	return work + intro + quoted
+	return work + after(intro, quoted)
 }
 
 // changedIn names the files that were changed in a stretch of records.
@@ -164,6 +154,7 @@ func (b *Builder) drawTodos(room int) string {
 	}))
 }
 
+// after is an introduction with its body, nothing without one.
 func after(intro, body string) string {
 	if body == "" {
 		return ""
@@ -213,5 +204,5 @@ func (b *Builder) drawLastChecks(room int) string {
 }
 
 func checkLine(d *dated[run]) string {
-	return anchor(d.value.n, d.value.n) + " `" + strings.ReplaceAll(safe(d.key), "`", "'") + "`: " + d.value.told()
+	return anchor(d.value.n, d.value.n) + " " + ticked(safe(d.key)) + ": " + d.value.told()
 }

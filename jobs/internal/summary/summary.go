@@ -81,7 +81,6 @@ type Entry struct {
 	// Load, when set, gives the text of a Result: of most it is not wanted. It is
 	// called before Add returns, or not at all.
 	Load      func() string
-	Cut       bool    // Text is only the beginning
 	Tool      string  // Call: name of the tool
 	ToolID    string  // Call and Result: what joins them
 	Input     []Field // Call: top-level strings and numbers, other values as JSON

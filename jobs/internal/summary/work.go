@@ -1,6 +1,7 @@
 package summary
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -39,7 +40,7 @@ func drawRead(s shelf, room int) string {
 		slices.Sort(folders)
 		var lines []string
 		for _, folder := range folders {
-			lines = append(lines, "read `"+or(folder, "./")+"`: "+strings.Join(names[folder], ", "))
+			lines = append(lines, "read `"+cmp.Or(folder, "./")+"`: "+strings.Join(names[folder], ", "))
 		}
 		return bullet(lines) + leftOut(lost)
 	})
@@ -55,7 +56,7 @@ func (b *Builder) drawChecks(room int) string {
 			continue // told among the last checks
 		}
 		weight := map[string]int{"test": 4, "build": 3, "land": 4, "lint": 2}[d.value.class]
-		line := "`" + strings.ReplaceAll(safe(d.key), "`", "'") + "`: " + d.value.told()
+		line := ticked(safe(d.key)) + ": " + d.value.told()
 		checks.items = append(checks.items, item{seq: i, n: d.value.n, weight: weight * min(d.value.ok+d.value.bad, 5), text: line})
 	}
 	commits := b.commits
@@ -77,7 +78,7 @@ func (b *Builder) faultItems(of func(fault) bool) shelf {
 		if !of(v) {
 			continue
 		}
-		text := "`" + strings.ReplaceAll(safe(v.what), "`", "'") + "`: " + v.detail
+		text := ticked(safe(v.what)) + ": " + v.detail
 		if v.times > 1 {
 			text += ", " + strconv.Itoa(v.times) + " times from " + anchor(v.first, v.first)
 		}
