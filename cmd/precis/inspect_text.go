@@ -84,12 +84,7 @@ func (p *page) chain(r *inspect.Report) {
 		p.row("leaf", c.Leaf)
 	}
 	p.pointers(r.Pointers)
-	if len(c.UUIDs) > 0 {
-		p.row("uuids", c.UUIDs[0])
-		for _, id := range c.UUIDs[1:] {
-			p.row("", id)
-		}
-	}
+	p.rows("uuids", c.UUIDs)
 }
 
 // brokenChain says how far the chain goes; the findings say what to do.
@@ -207,29 +202,31 @@ func causes(r *inspect.Report) []cause {
 }
 
 func (p *page) causes(r *inspect.Report) {
-	label := "causes"
+	var texts []string
 	for _, c := range causes(r) {
-		if label != "" {
-			p.blank()
-		}
-		p.row(label, fmt.Sprintf("%s of %s", size(c.bytes), c.what))
-		label = ""
+		texts = append(texts, fmt.Sprintf("%s of %s", size(c.bytes), c.what))
 	}
+	p.part("causes", texts)
+}
+
+// part is rows set apart, if there are any.
+func (p *page) part(label string, texts []string) {
+	if len(texts) > 0 {
+		p.blank()
+	}
+	p.rows(label, texts)
 }
 
 func (p *page) secrets(all []inspect.Secret) {
-	for i, s := range all {
-		label := ""
-		if i == 0 {
-			p.blank()
-			label = "secrets"
-		}
+	var texts []string
+	for _, s := range all {
 		lines := make([]string, len(s.Lines))
 		for i, n := range s.Lines {
 			lines[i] = count(n)
 		}
-		p.row(label, fmt.Sprintf("%s × %s, line %s", count(s.Count), s.Kind, strings.Join(lines, ", ")))
+		texts = append(texts, fmt.Sprintf("%s × %s, line %s", count(s.Count), s.Kind, strings.Join(lines, ", ")))
 	}
+	p.part("secrets", texts)
 }
 
 // findings tells each rule that was broken once, with its first place; validate

@@ -53,6 +53,14 @@ func (p *page) row(label, text string) {
 	}
 }
 
+// rows is a label and several texts, each of which begins a line.
+func (p *page) rows(label string, texts []string) {
+	for _, text := range texts {
+		p.row(label, text)
+		label = ""
+	}
+}
+
 // path is a label and a path with what is said about it. A path is never wrapped,
 // whatever its length and its spaces, so that it can be copied.
 func (p *page) path(label, path, remark string) {

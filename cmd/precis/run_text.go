@@ -147,13 +147,11 @@ func stands(op string) string {
 }
 
 func (p *page) gates(gates []compress.Gate) {
-	for i, g := range gates {
-		label := ""
-		if i == 0 {
-			label = "gates"
-		}
-		p.row(label, fmt.Sprintf("%s of at most %s %s", count(g.Value), count(g.Limit), g.Name))
+	var texts []string
+	for _, g := range gates {
+		texts = append(texts, fmt.Sprintf("%s of at most %s %s", count(g.Value), count(g.Limit), g.Name))
 	}
+	p.rows("gates", texts)
 }
 
 func (p *page) warnings(all []compress.Warning) {

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // speech is what a row in the person's name really holds.
@@ -47,19 +48,20 @@ var (
 	commandName = tagged("command-name")
 	commandArgs = tagged("command-args")
 	bashInput   = tagged("bash-input")
-	injected    = compileTags(injectedTags)
 )
 
-func tagged(tag string) *regexp.Regexp {
-	return regexp.MustCompile(`(?s)<` + tag + `(?:\s[^>]*)?>(.*?)</` + tag + `>`)
-}
-
-func compileTags(tags []string) []*regexp.Regexp {
+// injected match injectedTags. They are many, and most runs of the program need
+// none.
+var injected = sync.OnceValue(func() []*regexp.Regexp {
 	var out []*regexp.Regexp
-	for _, t := range tags {
+	for _, t := range injectedTags {
 		out = append(out, tagged(t))
 	}
 	return out
+})
+
+func tagged(tag string) *regexp.Regexp {
+	return regexp.MustCompile(`(?s)<` + tag + `(?:\s[^>]*)?>(.*?)</` + tag + `>`)
 }
 
 // hear separates the person's words from what the client put in.
@@ -90,7 +92,7 @@ func withoutInjected(text string) string {
 	}
 	for i, tag := range injectedTags {
 		if strings.Contains(text, "<"+tag) {
-			text = injected[i].ReplaceAllString(text, "")
+			text = injected()[i].ReplaceAllString(text, "")
 		}
 	}
 	return bashInput.ReplaceAllString(text, "! $1")
