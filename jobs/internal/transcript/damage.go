@@ -16,6 +16,7 @@ const (
 	Glued     DamageKind = "glued-records"
 	NulBlock  DamageKind = "nul-block"
 	Split     DamageKind = "split-record"
+	Spread    DamageKind = "record-over-lines"
 	NoObject  DamageKind = "not-an-object"
 	TooDeep   DamageKind = "nested-too-deeply"
 )
@@ -31,6 +32,8 @@ type Damage struct {
 	// second one.
 	At     int
 	Reason string
+	// Null tells that the line is the bare word null.
+	Null bool
 }
 
 // maxSplit bounds how far a record is followed over unescaped newlines.
@@ -48,22 +51,26 @@ func (r *reader) damaged(line []byte, off int64, err *jsonspan.Error) {
 		d.Kind = Torn
 	}
 	r.x.Damage = append(r.x.Damage, d)
+	if !r.nesting.text && line[0] == '{' {
+		r.pending = r.pending[:0] // a record begins; the one before stays torn
+	}
 	if len(r.pending) > 0 && r.join(line) {
 		return
 	}
 	r.pending = r.pending[:0]
-	if err.EOF && err.InText {
-		r.pendingFrom, r.nesting = len(r.x.Damage)-1, nesting{}
+	if err.EOF {
+		r.pendingFrom, r.nesting, r.spread = len(r.x.Damage)-1, nesting{}, !err.InText
 		r.pending = append(r.pending, line...)
 		r.nesting.feed(line)
 	}
 }
 
-// join adds a line to the pending ones, which may be one record whose writer left
-// line breaks in a string unescaped; ok tells that they are, or still may be.
+// join adds a line to the pending ones, which may be one record: its writer left
+// line breaks in a string unescaped, or indented it. ok tells that they are, or
+// still may be.
 func (r *reader) join(line []byte) (ok bool) {
 	r.pending = append(append(r.pending, '\n'), line...)
-	if r.nesting.feed(line); r.nesting.text {
+	if r.nesting.feed(line); r.nesting.text || r.spread && r.nesting.depth > 0 {
 		return len(r.pending) < maxSplit
 	}
 	s := jsonspan.Scanner{Data: r.pending, RawNewlines: true}
@@ -71,13 +78,17 @@ func (r *reader) join(line []byte) (ok bool) {
 		return false
 	}
 	r.splitRecord()
+	r.spreadRecord()
 	r.pending = r.pending[:0]
 	return true
 }
 
-// nesting follows a text over its lines just far enough to know whether a line
-// ends within a string, so that the lines are parsed together once, not each time.
-type nesting struct{ text, escape bool }
+// nesting follows a text over its lines just far enough to know whether it may be
+// complete, so that the lines are parsed together once, not each time.
+type nesting struct {
+	text, escape bool
+	depth        int
+}
 
 func (n *nesting) feed(line []byte) {
 	for _, c := range line {
@@ -88,6 +99,11 @@ func (n *nesting) feed(line []byte) {
 			n.text = !n.text
 		case c == '\\':
 			n.escape = n.text
+		case n.text:
+		case c == '{' || c == '[':
+			n.depth++
+		case c == '}' || c == ']':
+			n.depth--
 		}
 	}
 }
@@ -100,4 +116,23 @@ func (r *reader) splitRecord() {
 	first.Len = last.Off + last.Len - first.Off
 	first.Reason = "unescaped line breaks within a string"
 	r.x.Damage = append(r.x.Damage[:r.pendingFrom], first)
+}
+
+// spreadRecord indexes a record that is valid but for standing on several lines;
+// clients read it. With line ends of two bytes it is told and not indexed: its
+// offsets would not be those of the file.
+func (r *reader) spreadRecord() {
+	p, d := &r.p, &r.x.Damage[len(r.x.Damage)-1]
+	tools, refs := len(r.x.Tools), len(r.x.refs)
+	p.s = jsonspan.Scanner{Data: r.pending}
+	err := p.record()
+	if err == nil {
+		d.Kind, d.Reason = Spread, "a record over several lines"
+	}
+	if err != nil || int64(len(r.pending)) != d.Len {
+		r.x.Tools, r.x.refs = r.x.Tools[:tools], r.x.refs[:refs]
+		return
+	}
+	r.keep(d.Off, len(r.pending), 0)
+	r.x.Records[len(r.x.Records)-1].Line = int32(d.Line)
 }

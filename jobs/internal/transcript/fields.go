@@ -187,16 +187,45 @@ func (p *parser) members(f func(key string) *jsonspan.Error) *jsonspan.Error {
 }
 
 func (p *parser) attachment() *jsonspan.Error {
-	return p.members(func(key string) *jsonspan.Error {
-		if key != "toolUseID" {
-			return p.skip()
-		}
-		id, err := p.sym()
-		if id != 0 {
-			p.tool(Tool{ID: id, Kind: Hook})
+	p.attachType = 0
+	p.rec.Flags &^= HasAttachment
+	if p.s.Peek() != 'n' {
+		p.rec.Flags |= HasAttachment
+	}
+	return p.members(func(key string) (err *jsonspan.Error) {
+		switch key {
+		case "toolUseID":
+			var id Sym
+			if id, err = p.sym(); id != 0 {
+				p.tool(Tool{ID: id, Kind: Hook})
+			}
+		case "type":
+			p.attachType, err = p.repeated(&p.attachName)
+		default:
+			err = p.skip()
 		}
 		return err
 	})
+}
+
+// leaf reads leafUuid. The client passes over null and the empty string, and
+// takes every other value for a pointer.
+func (p *parser) leaf() (err *jsonspan.Error) {
+	p.once(5)
+	p.rec.Flags &^= HasLeaf | OddLeaf
+	p.rec.Flags |= LeafKey
+	kind := jsonspan.KindOf(p.s.Peek())
+	start := p.s.Pos
+	if p.rec.Leaf, err = p.sym(); err != nil {
+		return err
+	}
+	switch text := string(p.s.Data[start:p.s.Pos]); {
+	case p.rec.Leaf != 0:
+		p.rec.Flags |= HasLeaf
+	case kind != jsonspan.String && kind != jsonspan.Null && text != "false" && text != "0":
+		p.rec.Flags |= OddLeaf
+	}
+	return nil
 }
 
 func (p *parser) tool(t Tool) {

@@ -49,6 +49,9 @@ func (x *Index) Lookup(text string) (Sym, bool) {
 	return s, s != 0
 }
 
+// Symbols is the number of symbols: each is smaller.
+func (x *Index) Symbols() int { return len(x.symbols.names) }
+
 // ByUUID returns the last record with the uuid, -1 without one.
 func (x *Index) ByUUID(uuid Sym) int {
 	if uuid == 0 || int(uuid) >= len(x.byUUID) {

@@ -40,6 +40,8 @@ func known(b []byte) string {
 		return "compactMetadata"
 	case "leafUuid":
 		return "leafUuid"
+	case "explicit":
+		return "explicit"
 	case "sourceToolAssistantUUID":
 		return "sourceToolAssistantUUID"
 	case "promptId":

@@ -10,7 +10,7 @@ import (
 
 // messageObject reads the message of a user or assistant record.
 func (p *parser) messageObject() *jsonspan.Error {
-	p.rec.Message = 0
+	p.rec.Message, p.rec.Model = 0, 0
 	p.rec.Flags &^= HasMessage | RoleUser | RoleAssistant | Synthetic
 	p.forgetContent()
 	if p.s.Peek() == '{' {
@@ -23,7 +23,7 @@ func (p *parser) messageObject() *jsonspan.Error {
 		case "id":
 			p.rec.Message, err = p.repeated(&p.message)
 		case "model":
-			err = p.model()
+			err = p.messageModel()
 		case "content":
 			err = p.content()
 		case "usage":
@@ -47,10 +47,10 @@ func (p *parser) role() *jsonspan.Error {
 	return err
 }
 
-func (p *parser) model() *jsonspan.Error {
-	b, _, err := p.word()
+func (p *parser) messageModel() *jsonspan.Error {
+	var err *jsonspan.Error
 	p.rec.Flags &^= Synthetic
-	if string(b) == "<synthetic>" {
+	if p.rec.Model, err = p.repeated(&p.model); p.rec.Model == syntheticModel {
 		p.rec.Flags |= Synthetic
 	}
 	return err
@@ -58,7 +58,7 @@ func (p *parser) model() *jsonspan.Error {
 
 // forgetContent takes back what an earlier copy of the same key said.
 func (p *parser) forgetContent() {
-	p.rec.Flags &^= TextContent | ListContent | Semantic | Thinking | LateResult | OtherBlock
+	p.rec.Flags &^= TextContent | ListContent | Semantic | Thinking | LateResult | OtherBlock | Substance | NullBlock
 	p.output = jsonspan.Span{}
 	own := p.x.Tools[p.rec.tools:]
 	own = slices.DeleteFunc(own, func(t Tool) bool { return t.Kind != Hook })
@@ -72,7 +72,7 @@ func (p *parser) content() (err *jsonspan.Error) {
 	switch kind {
 	case '"':
 		p.rec.Flags |= TextContent
-		err = p.semantic()
+		err = p.said()
 	case '[':
 		p.rec.Flags |= ListContent
 		err = p.blocks(p.block)
@@ -96,11 +96,11 @@ func (p *parser) blocks(f func(i int) *jsonspan.Error) *jsonspan.Error {
 	}
 }
 
-// semantic passes a text and notes whether it says anything.
-func (p *parser) semantic() *jsonspan.Error {
+// said passes a text and notes whether it says anything.
+func (p *parser) said() *jsonspan.Error {
 	sp, ok, err := p.text()
 	if ok && !blank(sp, p.s.Data) {
-		p.rec.Flags |= Semantic
+		p.rec.Flags |= Semantic | Substance
 	}
 	return err
 }
@@ -133,9 +133,17 @@ type block struct {
 }
 
 func (p *parser) block(i int) *jsonspan.Error {
-	if p.s.Peek() == '"' {
+	switch p.s.Peek() {
+	case '{':
+	case '"':
 		p.rec.Flags |= OtherBlock
-		return p.semantic()
+		return p.said()
+	case 'n':
+		p.rec.Flags |= OtherBlock | NullBlock
+		return p.skip()
+	default: // no block at all
+		p.rec.Flags |= OtherBlock
+		return p.skip()
 	}
 	var b block
 	if err := p.members(func(key string) *jsonspan.Error { return p.blockMember(&b, key) }); err != nil {
@@ -211,9 +219,18 @@ func (p *parser) settle(b *block, i int) {
 		}
 	}
 	p.rec.Flags |= OtherBlock
-	said := b.kind == "text" || b.kind == "thinking" || b.kind == ""
-	if said && b.hasText && !blank(b.text, p.s.Data) {
+	nonblank := b.hasText && !blank(b.text, p.s.Data)
+	if nonblank && (b.kind == "text" || b.kind == "thinking" || b.kind == "") {
 		p.rec.Flags |= Semantic
+	}
+	switch b.kind {
+	case "thinking", "redacted_thinking", "tool_use":
+	case "text":
+		if nonblank {
+			p.rec.Flags |= Substance
+		}
+	default:
+		p.rec.Flags |= Substance
 	}
 }
 

@@ -12,17 +12,19 @@ type parser struct {
 	x                        *Index
 	s                        jsonspan.Scanner
 	session, message, prompt cached
+	model, attachName        cached
 	version                  cached
 
 	// Of the record being parsed:
-	rec    Record
-	seen   uint32        // identity keys met
-	all    tally         // members that an API record is charged for
-	system tally         // members that a system record is charged for
-	attach tokens.Weight // of the attachment object
-	stdout jsonspan.Span // toolUseResult.stdout
-	output jsonspan.Span // the first tool result's text
-	causes Causes
+	rec        Record
+	seen       uint32        // identity keys met
+	all        tally         // members that an API record is charged for
+	system     tally         // members that a system record is charged for
+	attach     tokens.Weight // of the attachment object
+	attachType Sym
+	stdout     jsonspan.Span // toolUseResult.stdout
+	output     jsonspan.Span // the first tool result's text
+	causes     Causes
 }
 
 // tally adds up the weight of an object that holds some of the members.
@@ -45,7 +47,7 @@ func (t tally) object() tokens.Weight {
 // tools; it stops after the closing brace.
 func (p *parser) record() *jsonspan.Error {
 	p.rec = Record{tools: int32(len(p.x.Tools)), refs: int32(len(p.x.refs))}
-	p.seen, p.all, p.system, p.attach = 0, tally{}, tally{}, 0
+	p.seen, p.all, p.system, p.attach, p.attachType = 0, tally{}, tally{}, 0, 0
 	p.stdout, p.output, p.causes = jsonspan.Span{}, jsonspan.Span{}, Causes{}
 	m := p.s.Members()
 	for {
@@ -128,11 +130,9 @@ func (p *parser) field(name string) (charged bool, err *jsonspan.Error) {
 		p.once(4)
 		return true, p.messageObject()
 	case "leafUuid":
-		p.once(5)
-		r.Flags &^= HasLeaf
-		if r.Leaf, err = p.sym(); r.Leaf != 0 {
-			r.Flags |= HasLeaf
-		}
+		err = p.leaf()
+	case "explicit":
+		err = p.flag(Explicit)
 	case "subtype":
 		r.Subtype, err = p.sym()
 	case "isSidechain":
@@ -175,6 +175,9 @@ func (p *parser) finish() {
 		r.Tokens = charge(p.attach)
 	case r.Type == System:
 		r.Tokens = charge(p.system.object())
+	}
+	if r.Type == Attachment {
+		r.Name = p.attachType
 	}
 	if p.s.LoneSurrogate > 0 {
 		r.Flags |= LoneSurrogate

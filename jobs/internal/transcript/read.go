@@ -31,6 +31,7 @@ type reader struct {
 	// Damaged lines that may be one record with raw line breaks.
 	pending     []byte
 	pendingFrom int
+	spread      bool // the first of them ends between two values
 	nesting     nesting
 }
 
@@ -236,9 +237,9 @@ func withRoom[T any](s []T, n int) []T {
 // noObject handles a line that is JSON of another type, or nothing known.
 func (r *reader) noObject(b []byte, off int64) {
 	s := &r.p.s
-	_, _, err := s.Value()
+	_, kind, err := s.Value()
 	if err == nil && s.Peek() == 0 && s.Pos >= len(b) {
-		r.x.Damage = append(r.x.Damage, Damage{Kind: NoObject, Line: r.x.Lines, LastLine: r.x.Lines, Off: off, Len: int64(len(b)), Reason: "a JSON value that is no record"})
+		r.x.Damage = append(r.x.Damage, Damage{Kind: NoObject, Line: r.x.Lines, LastLine: r.x.Lines, Off: off, Len: int64(len(b)), Reason: "a JSON value that is no record", Null: kind == jsonspan.Null})
 		if len(r.pending) > 0 && !r.join(b) {
 			r.pending = r.pending[:0]
 		}

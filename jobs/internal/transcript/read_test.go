@@ -92,7 +92,9 @@ func TestFraming(t *testing.T) {
 		{name: "no objects", text: "[]\n7\nnull\n\"x\"\ntrue\n", want: []string{"1-1 not-an-object 0+2", "2-2 not-an-object 3+1", "3-3 not-an-object 5+4", "4-4 not-an-object 10+3", "5-5 not-an-object 14+4"}},
 		{name: "records in an array", text: "[" + a + "]\n", want: []string{"1-1 not-an-object 0+17"}},
 		{name: "closing brace", text: "}\n", want: []string{"1-1 malformed-json 0+1"}},
-		{name: "pretty printed", text: "{\n\"type\":\"mode\"\n}\n", want: []string{"1-1 malformed-json 0+1", "2-2 malformed-json 2+13", "3-3 malformed-json 16+1"}},
+		{name: "pretty printed", text: "{\n\"type\":\"mode\"\n}\n", want: []string{"1 record mode 0+17", "1-3 record-over-lines 0+17"}},
+		{name: "pretty printed, CRLF", text: "{\r\n\"type\":\"mode\"\r\n}\r\n", crlf: true, want: []string{"1-3 record-over-lines 0+19"}},
+		{name: "pretty printed after a torn record", text: "{\"a\":\n{\n\"type\":\"mode\"\n}\n", want: []string{"1-1 malformed-json 0+5", "2 record mode 6+17", "2-4 record-over-lines 6+17"}},
 		{name: "no type", text: "{}\n", want: []string{"1 record  0+2"}},
 		{name: "unknown type", text: `{"type":"voice-note"}` + "\n", want: []string{"1 record voice-note 0+21"}},
 	}
@@ -197,7 +199,8 @@ func checkSpan(t testing.TB, data []byte, x *transcript.Index, r *transcript.Rec
 		t.Fatalf("line %d: span %d+%d of %d bytes", r.Line, r.Off, r.Len, len(data))
 	}
 	span := data[r.Off:end]
-	if bytes.ContainsRune(span, '\n') || bytes.Count(data[:r.Off], []byte("\n")) != int(r.Line)-1 {
+	spread := slices.ContainsFunc(x.Damage, func(d transcript.Damage) bool { return d.Kind == transcript.Spread && d.Off == r.Off })
+	if bytes.ContainsRune(span, '\n') != spread || bytes.Count(data[:r.Off], []byte("\n")) != int(r.Line)-1 {
 		t.Fatalf("span of line %d is not within it: %q", r.Line, span)
 	}
 	if end := int(r.ParentOff + r.ParentLen); r.ParentOff < 0 && r.ParentLen > 0 || end > len(span) {

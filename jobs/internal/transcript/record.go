@@ -76,7 +76,13 @@ const (
 	Synthetic                       // message.model is "<synthetic>"
 	LoneSurrogate
 	BadUTF8
-	DuplicateKey // an identity key occurs twice; the last one counts
+	DuplicateKey  // an identity key occurs twice; the last one counts
+	Substance     // non-blank text, or a block that is neither thinking nor of a tool
+	HasAttachment // attachment is present and not null
+	LeafKey       // leafUuid is present, null included
+	OddLeaf       // leafUuid is a truthy value that is no string
+	Explicit      // explicit: true, in a last-prompt record
+	NullBlock     // a content block is null
 )
 
 // ParentKind is the JSON type of parentUuid when it is neither null nor a
@@ -104,8 +110,11 @@ type Record struct {
 	Line int32 // physical line, from 1
 	// Identity and links.
 	UUID, Parent, Session, Message, Prompt, Source, Leaf, Subtype Sym
-	// Name is the type's name when Type is Other.
+	// Name is the type's name when Type is Other, and attachment.type when it is
+	// Attachment.
 	Name Sym
+	// Model is message.model.
+	Model Sym
 	// Tokens is the estimate of what the record costs, 0 for control records.
 	Tokens int32
 	tools  int32 // index of the record's first tool in Index.Tools

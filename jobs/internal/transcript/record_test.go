@@ -92,26 +92,27 @@ func TestMessageFacts(t *testing.T) {
 		usr  = transcript.HasMessage | transcript.RoleUser
 		asst = transcript.HasMessage | transcript.RoleAssistant
 		list = transcript.ListContent
+		said = transcript.Semantic | transcript.Substance
 	)
 	tests := map[string]transcript.Flags{
 		`null`: 0, `"text"`: 0, `[]`: 0, `{}`: api,
-		`{"role":"user","content":"hi"}`:                                                         usr | transcript.TextContent | transcript.Semantic,
+		`{"role":"user","content":"hi"}`:                                                         usr | transcript.TextContent | said,
 		`{"role":"us\u0065r","content":"\u0020\n"}`:                                              usr | transcript.TextContent,
 		`{"role":"system","content":""}`:                                                         api | transcript.TextContent,
 		`{"role":"user","content":null}`:                                                         usr,
 		`{"role":"user","content":[]}`:                                                           usr | list,
-		`{"role":"user","content":["hi"]}`:                                                       usr | list | transcript.OtherBlock | transcript.Semantic,
-		`{"role":"user","content":[7,null]}`:                                                     usr | list | transcript.OtherBlock,
+		`{"role":"user","content":["hi"]}`:                                                       usr | list | transcript.OtherBlock | said,
+		`{"role":"user","content":[7,null]}`:                                                     usr | list | transcript.OtherBlock | transcript.NullBlock,
 		`{"role":"assistant","content":[{"type":"text"}]}`:                                       asst | list | transcript.OtherBlock,
-		`{"content":[{"type":"text","text":"hi"}],"role":"assistant"}`:                           asst | list | transcript.OtherBlock | transcript.Semantic,
-		`{"content":[{"text":"hi","type":"te\u0078t"}]}`:                                         api | list | transcript.OtherBlock | transcript.Semantic,
+		`{"content":[{"type":"text","text":"hi"}],"role":"assistant"}`:                           asst | list | transcript.OtherBlock | said,
+		`{"content":[{"text":"hi","type":"te\u0078t"}]}`:                                         api | list | transcript.OtherBlock | said,
 		`{"content":[{"type":"text","text":" \n\u00a0"}]}`:                                       api | list | transcript.OtherBlock,
 		`{"content":[{"type":"thinking","thinking":"hm"}]}`:                                      api | list | transcript.OtherBlock | transcript.Semantic | transcript.Thinking,
 		`{"content":[{"type":"redacted_thinking","data":"x"}]}`:                                  api | list | transcript.OtherBlock | transcript.Thinking,
-		`{"content":[{"type":"image","text":"hi"}]}`:                                             api | list | transcript.OtherBlock,
+		`{"content":[{"type":"image","text":"hi"}]}`:                                             api | list | transcript.OtherBlock | transcript.Substance,
 		`{"content":[{"type":"tool_result","tool_use_id":"t"}]}`:                                 api | list,
-		`{"content":[{"type":"tool_result"},{"type":"text","text":"x"}]}`:                        api | list | transcript.OtherBlock | transcript.Semantic,
-		`{"content":[{"type":"text","text":"x"},{"type":"tool_result"}]}`:                        api | list | transcript.OtherBlock | transcript.Semantic | transcript.LateResult,
+		`{"content":[{"type":"tool_result"},{"type":"text","text":"x"}]}`:                        api | list | transcript.OtherBlock | said,
+		`{"content":[{"type":"text","text":"x"},{"type":"tool_result"}]}`:                        api | list | transcript.OtherBlock | said | transcript.LateResult,
 		`{"model":"<synthetic>"}`:                                                                api | transcript.Synthetic,
 		`{"model":"<synthetic>","model":"m"}`:                                                    api,
 		`{"role":"user","role":"assistant"}`:                                                     asst,

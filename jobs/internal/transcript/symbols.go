@@ -30,12 +30,16 @@ type name struct{ block, off, len uint32 }
 // Blocks grow with the file: most sessions are small.
 const firstBlock, lastBlock = 4 << 10, 256 << 10
 
-// boundarySubtype is interned first, so that asking for it costs a comparison.
-const boundarySubtype Sym = 1
+// Texts that are interned first, so that asking for them costs a comparison.
+const (
+	boundarySubtype Sym = 1 + iota
+	syntheticModel
+)
 
 func newSymbols() symbols {
 	t := symbols{seed: maphash.MakeSeed(), table: make([]slot, 1<<10), names: make([]name, 1)}
 	t.intern([]byte("compact_boundary"), false)
+	t.intern([]byte("<synthetic>"), false)
 	return t
 }
 

@@ -8,16 +8,21 @@ import (
 	"github.com/precis-dev/precis/jobs/internal/jsonspan"
 	"github.com/precis-dev/precis/jobs/internal/pairing"
 	"github.com/precis-dev/precis/jobs/internal/topology"
+	"github.com/precis-dev/precis/jobs/internal/topology/client"
 	"github.com/precis-dev/precis/jobs/internal/transcript"
 )
 
 // Session checks a file by the session profile: the pointer's selection is sel,
-// and pairs are the tool exchanges of its active records.
-func Session(src *transcript.Source, sel *topology.Selection, pairs pairing.Report) []finding.Finding {
+// pairs are the tool exchanges of its active records, and res is what the client
+// resumes, nil for a file of another agent.
+func Session(src *transcript.Source, sel *topology.Selection, res *client.Resolution, pairs pairing.Report) []finding.Finding {
 	c := &checker{src: src, x: src.Index}
 	c.damage()
 	c.records()
 	c.topology(sel)
+	if res != nil {
+		c.client(sel, res)
+	}
 	if sel.OK() {
 		c.findings = append(c.findings, pairs.Findings...)
 	}
@@ -51,6 +56,8 @@ func Damage(x *transcript.Index) []finding.Finding {
 			message = fmt.Sprintf("NUL bytes in a line of %d bytes", d.Len)
 		case transcript.Split:
 			message = fmt.Sprintf("lines %d to %d are one record with unescaped line breaks", d.Line, d.LastLine)
+		case transcript.Spread:
+			message = fmt.Sprintf("lines %d to %d are one record; a record is one line", d.Line, d.LastLine)
 		case transcript.Torn:
 			message = "the last line ends within a record: a write was cut off"
 		}
@@ -66,6 +73,7 @@ var mend = map[transcript.DamageKind]string{
 	transcript.Glued:     "put a line break between the two records in a copy",
 	transcript.NulBlock:  "take the NUL bytes out of a copy",
 	transcript.Split:     "write the line breaks within the text as \\n in a copy",
+	transcript.Spread:    "write it on one line in a copy",
 	transcript.NoObject:  "take the line out of a copy",
 	transcript.TooDeep:   "nothing: values nested this deep are not read, nor by the client",
 }
@@ -165,6 +173,20 @@ func (c *checker) topology(sel *topology.Selection) {
 	}
 	if n := len(sel.Later); n > 0 {
 		c.add(sel.Later[0], "records-after-pointer", finding.Warning, fmt.Sprintf("%d messages follow the last pointer and go on from it", n), "")
+	}
+}
+
+// client adds what the client does to the file on a resume; what other rules tell
+// already is left out.
+func (c *checker) client(sel *topology.Selection, res *client.Resolution) {
+	if sel.Mode == topology.Client {
+		return // told as the selection's own findings
+	}
+	told := map[string]bool{"client-completes": sel.Recovered > 0, "client-drops": sel.OK()}
+	for _, f := range res.Findings() {
+		if !told[f.Rule] {
+			c.findings = append(c.findings, f)
+		}
 	}
 }
 
