@@ -33,7 +33,7 @@ type importRule struct {
 // here, and so holds it to the same rules.
 var pure = []string{
 	"./jobs/internal/agents", "./jobs/internal/pairing", "./jobs/internal/patch",
-	"./jobs/internal/jsonspan", "./jobs/internal/transcript", "./jobs/internal/topology",
+	"./jobs/internal/jsonspan", "./jobs/internal/transcript", "./jobs/internal/topology", "./jobs/internal/topology/client",
 	"./jobs/internal/partition", "./jobs/internal/tokens", "./jobs/internal/summary",
 	"./jobs/internal/compose", "./jobs/internal/verify", "./jobs/internal/evidence",
 	"./jobs/internal/finding",
@@ -52,7 +52,7 @@ var importRules = []importRule{
 		reason: "the filesystem is below everything: what it guarantees must hold for any caller"},
 	{from: []string{"./..."}, except: []string{"./jobs/..."}, to: []string{"./jobs/internal/..."},
 		reason: "transcripts are the jobs' affair; others see items, steps and findings"},
-	{from: []string{"./..."}, to: []string{"./jobs/internal/sessiontest"},
+	{from: []string{"./..."}, to: []string{"./jobs/internal/sessiontest", "./jobs/internal/clienttest"},
 		reason: "test support has no place in the program"},
 	{from: pure, to: []string{"os/...", "log/...", "math/rand/...", "crypto/rand", "github.com/hashicorp/go-hclog/...", "github.com/spf13/afero/..."},
 		reason: "the domain is a function of its input: the same bytes on every machine, testable without one"},
@@ -189,12 +189,16 @@ type sourceRule struct {
 // world is where the outside is let in.
 var world = []string{"fsys/", "cmd/", "engine/env.go"}
 
+// drivers start the real client, which has files, processes and a clock of its
+// own; only tests use them.
+var drivers = append([]string{"jobs/internal/clienttest/"}, world...)
+
 // generators may draw random numbers: they are seeded and only tests use them.
 var generators = append([]string{"jobs/internal/sessiontest/"}, world...)
 
 var sourceRules = []sourceRule{
-	{"os", nil, world, "files and environment come in through fsys and Env, where tests can replace them"},
-	{"time", []string{"Now", "Since", "Until"}, world, "a clock that tests cannot set makes runs that cannot be replayed"},
+	{"os", nil, drivers, "files and environment come in through fsys and Env, where tests can replace them"},
+	{"time", []string{"Now", "Since", "Until"}, drivers, "a clock that tests cannot set makes runs that cannot be replayed"},
 	{"math/rand", nil, generators, "output is a function of the input"},
 	{"math/rand/v2", nil, generators, "output is a function of the input"},
 	{"crypto/rand", nil, world, "output is a function of the input"},

@@ -276,10 +276,10 @@ func TestSentCallsAreActive(t *testing.T) {
 			t.Fatal(err)
 		}
 		var sent struct {
-			Uses    []string `json:"tool_use_ids"`
-			Results []string `json:"tool_result_ids"`
+			Uses    []string `json:"toolUses"`
+			Results []string `json:"toolResults"`
 		}
-		text, err := os.ReadFile(filepath.Join(dir, "sent.json"))
+		text, err := os.ReadFile(filepath.Join(dir, "2.1.197.json"))
 		if err == nil {
 			err = json.Unmarshal(text, &sent)
 		}

@@ -14,6 +14,8 @@ type Mode string
 // Modes of selection.
 const (
 	Pointer      Mode = "pointer"       // the physically last last-prompt record
+	Client       Mode = "client"        // what a client resumes
+	Agreed       Mode = "agreed"        // pointer and client, which must select the same
 	Leaf         Mode = "leaf"          // a record the person names
 	PhysicalTail Mode = "physical-tail" // no chain: all records in file order
 )
@@ -35,6 +37,7 @@ const (
 	ExtensionBranch Status = "extension-branch"
 	ExtensionUnsafe Status = "extension-unsafe"
 	Valid           Status = "valid"
+	Refused         Status = "refused" // the client would not resume the session
 )
 
 // Options choose the leaf.
@@ -44,8 +47,9 @@ type Options struct {
 	// Extension is how many tool-result records after the pointer may be taken as
 	// the closure of its open calls; 0 takes none.
 	Extension int
-	// Preserved are records to splice in, nil for none.
-	Preserved *Preserved
+	// Client is the version of the client that will resume the session, "" for the
+	// newest one known.
+	Client string
 }
 
 // Selection is the outcome.
@@ -61,12 +65,12 @@ type Selection struct {
 	Active []int
 	// Recovered counts the active records that are not on the walk.
 	Recovered int
-	// PreservedEnd is the position in Active behind the records that a client's
-	// compaction kept by reference, 0 without any.
-	PreservedEnd int
-	Extended     []int // records taken after the pointer, part of Walk
-	Later        []int // records after the pointer that go on from the leaf and are left out
-	Lineage      Lineage
+	Extended  []int // records taken after the pointer, part of Walk
+	Later     []int // records after the pointer that go on from the leaf and are left out
+	Lineage   Lineage
+	// Open are calls of a client's chain that nothing answers and that the client
+	// would answer itself.
+	Open []OpenCall
 	// AttachmentInversions counts the tolerated edges whose child stands before
 	// its parent in the file.
 	AttachmentInversions int
@@ -75,6 +79,14 @@ type Selection struct {
 	Missing  string
 	Reached  int
 	Findings []finding.Finding
+}
+
+// OpenCall is a call without a result.
+type OpenCall struct {
+	Use   transcript.Sym
+	Call  int    // the record that makes it
+	After int    // the active record behind which its result belongs
+	Text  string // what the client says of it
 }
 
 // OK reports whether the chain was selected.
@@ -87,24 +99,8 @@ type selector struct {
 	s *Selection
 }
 
-// SelectChain resolves the active records by a job's mode.chain, and finds what
-// the client's last compaction kept. Agreed starts from the pointer, too; the
-// pointer alone leaves the kept records out.
-func SelectChain(src *transcript.Source, chain string, o Options) (*Selection, *Preserved, error) {
-	kept, err := FindPreserved(src.Index, src.Compaction)
-	if err != nil {
-		return nil, nil, err
-	}
-	if o.Mode = Mode(chain); chain == "agreed" {
-		o.Mode = Pointer
-	}
-	if chain != string(Pointer) {
-		o.Preserved = kept
-	}
-	return Select(src.Index, o), kept, nil
-}
-
-// Select resolves the active records of a session.
+// Select resolves the active records of a session by the pointer, a leaf, or the
+// file's order; [Choose] knows the client as well.
 func Select(x *transcript.Index, o Options) *Selection {
 	s := &Selection{Mode: o.Mode, Pointer: x.LastPointer(), Leaf: -1}
 	if o.Mode == PhysicalTail {
@@ -120,7 +116,6 @@ func Select(x *transcript.Index, o Options) *Selection {
 	}
 	s.Status = Valid
 	sel.completeUnits()
-	sel.splice()
 	sel.later()
 	return s
 }

@@ -1,12 +1,10 @@
 package topology_test
 
 import (
-	"strings"
 	"testing"
 
 	st "github.com/precis-dev/precis/jobs/internal/sessiontest"
 	"github.com/precis-dev/precis/jobs/internal/topology"
-	"github.com/precis-dev/precis/jobs/internal/transcript"
 )
 
 func bash(id string) st.Option { return st.Use(id, "Bash", map[string]any{"command": "true"}) }
@@ -53,51 +51,4 @@ func TestALeafWithinAGroup(t *testing.T) {
 			t.Errorf("pointer on %s: leaf %s, want r1", leaf, got)
 		}
 	}
-}
-
-func TestPreserved(t *testing.T) {
-	build := func(anchor string) []byte {
-		var b st.Builder
-		b.User("u1", "", "Old.")
-		b.Assistant("a1", "u1", "m1", st.Text("Old answer."))
-		b.User("u2", "a1", "Kept.")
-		b.Assistant("a2", "u2", "m2", st.Text("Kept answer."))
-		b.Boundary("b1", "a2", st.With("compactMetadata.preservedMessages", map[string]any{
-			"anchorUuid": st.ID(anchor), "uuids": []string{st.ID("u2"), st.ID("a2")},
-		}))
-		b.Summary("s1", "b1", "Summary.")
-		b.User("u3", "s1", "New.")
-		b.LastPrompt("u3")
-		return b.Bytes()
-	}
-	for _, c := range []struct{ anchor, uuids, head, tail, want string }{
-		{"s1", "u2 a2", "", "", "b1 s1 u2 a2 u3"},
-		{"b1", "u2 a2", "", "", "b1 u2 a2 s1 u3"},
-		{"s1", "u2 gone", "", "", "b1 s1 u3"}, // a list that is not complete is no list
-		{"gone", "u2 a2", "", "", "b1 s1 u3"}, // nor is one without an anchor
-		{"s1", "", st.ID("u2"), st.ID("a2"), "b1 s1 u2 a2 u3"},
-		{"s1", "", st.ID("a2"), st.ID("u2"), "b1 s1 u3"}, // the head is not above the tail
-		{"s1", "", "", "", "b1 s1 u3"},
-	} {
-		x := read(t, build(c.anchor))
-		p, err := topology.FindPreserved(x, func(int) (transcript.Compaction, error) {
-			return transcript.Compaction{Kept: ids(c.uuids), Anchor: st.ID(c.anchor), Head: c.head, Tail: c.tail}, nil
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		o := pointer
-		o.Preserved = p
-		if got := names(x, topology.Select(x, o).Active); got != c.want {
-			t.Errorf("%q below %s: active %q, want %q", c.uuids, c.anchor, got, c.want)
-		}
-	}
-}
-
-func ids(names string) []string {
-	var out []string
-	for _, n := range strings.Fields(names) {
-		out = append(out, st.ID(n))
-	}
-	return out
 }

@@ -1,0 +1,148 @@
+package client
+
+import (
+	"fmt"
+
+	"github.com/precis-dev/precis/jobs/internal/finding"
+	"github.com/precis-dev/precis/jobs/internal/transcript"
+)
+
+// refusedBecause says why a client refuses a session, and what to do.
+var refusedBecause = map[string][2]string{
+	NullLine:         {"a line of the file is the bare word null", "take the line out of a copy"},
+	NoConversation:   {"the file holds no conversation", ""},
+	SidechainPointer: {"the last pointer names a record of a helper's chain", "append a last-prompt record to a copy that names the last message"},
+	NoTimestamp:      {"the last message has no timestamp", "write one in a copy"},
+	NoContent:        {"a message of the conversation has no content that can be read", "precis validate shows it"},
+}
+
+// Findings are the deviations from the plain file: everything that the client
+// bridges, cuts, revives, moves, drops or invents. A resume that loses nothing
+// and mends nothing has none.
+func (r *Resolution) Findings() []finding.Finding {
+	t := &teller{r: r, x: r.g.x}
+	if r.Refused != "" {
+		why, sev := refusedBecause[r.Refused], finding.Error
+		if r.Refused == NoConversation {
+			sev = finding.Note
+		}
+		t.add(-1, "client-refuses", sev, fmt.Sprintf("client %s does not resume the session: %s", r.Client, why[0]), why[1])
+		return t.found
+	}
+	t.pointer()
+	t.breaks()
+	t.preserved()
+	t.revived()
+	t.mended()
+	t.lost()
+	finding.Sort(t.found)
+	return t.found
+}
+
+// teller collects findings.
+type teller struct {
+	r     *Resolution
+	x     *transcript.Index
+	found []finding.Finding
+}
+
+func (t *teller) add(r int, rule string, sev finding.Severity, message, fix string) {
+	t.found = append(t.found, finding.At(t.x, r, finding.Finding{Rule: rule, Severity: sev, Message: message, Fix: fix}))
+}
+
+func (t *teller) line(r int) int { return int(t.x.Records[r].Line) }
+
+// pointer tells a leaf that is not where the last pointer is.
+func (t *teller) pointer() {
+	r := t.r
+	switch {
+	case r.LeafReason == ExplicitPointer:
+		t.add(r.Pointer, "client-cuts", finding.Note, fmt.Sprintf("an explicit pointer ends the conversation at line %d", t.line(r.Leaf)), "")
+	case r.Pointer >= 0 && r.Target < 0:
+		t.add(r.Pointer, "client-ignores-pointer", finding.Note, fmt.Sprintf("the pointer names no record that is loaded; the conversation ends at line %d", t.line(r.Leaf)), "")
+	case r.LeafReason == PastGroup:
+		t.add(r.Pointer, "client-passes-pointer", finding.Note, fmt.Sprintf("the pointer lies within a group of tool calls; the conversation goes on to line %d", t.line(r.Leaf)), "")
+	case r.LeafReason == PointerLeaf && r.Last >= 0 && !r.Holds(r.Last):
+		t.add(r.Pointer, "client-ends-at-pointer", finding.Note, fmt.Sprintf("the pointer holds the conversation at line %d; the last record of the file is at line %d", t.line(r.Leaf), t.line(r.Last)), "")
+	}
+}
+
+func (t *teller) breaks() {
+	for _, b := range t.r.Breaks {
+		what := "the parent is not in the file"
+		if b.Circle {
+			what = "the parents form a circle"
+		}
+		if b.Parent >= 0 {
+			t.add(b.Child, "client-bridges", finding.Warning, fmt.Sprintf("%s; the client goes on at line %d, the newest record of the five seconds before", what, t.line(b.Parent)), "set parentUuid in a copy, so that it does not hang on the time")
+		} else {
+			t.add(b.Child, "client-cuts", finding.Warning, what+"; the conversation begins here", "set parentUuid in a copy to the uuid of the record it goes on from")
+		}
+	}
+}
+
+func (t *teller) preserved() {
+	n := 0
+	for _, i := range t.r.Preserved {
+		if i < t.r.g.kept.boundary {
+			n++
+		}
+	}
+	if n > 0 {
+		t.add(t.r.g.kept.boundary, "client-preserves", finding.Note, fmt.Sprintf("%d records that the client's compaction kept stand before the boundary and are hung behind it", n), "")
+	}
+}
+
+// revived tells what is sent though the parent walk passes it by.
+func (t *teller) revived() {
+	on := make([]bool, len(t.x.Records))
+	for _, i := range t.r.Line {
+		on[i] = true
+	}
+	n, first := 0, -1
+	for _, i := range t.r.Active {
+		if on[i] {
+			continue
+		}
+		if n++; first < 0 {
+			first = i
+		}
+		if p := int(t.r.g.parent[i]); p < 0 || !t.r.Holds(p) {
+			t.add(i, "client-revives", finding.Warning, "the record lies on another branch and is sent, because a call or a message of the conversation names it", "")
+		}
+	}
+	if n > 0 {
+		t.add(first, "client-completes", finding.Note, fmt.Sprintf("%d records beside the parent walk belong to tool groups of it and are sent", n), "")
+	}
+}
+
+func (t *teller) mended() {
+	for _, i := range t.r.Dropped {
+		t.add(i, "client-drops", finding.Warning, "the record is part of the conversation and is not sent: its call or result has no counterpart, or it says nothing", "")
+	}
+	for _, i := range t.r.Invented {
+		t.add(i.After, "client-adds", finding.Note, fmt.Sprintf("the client adds %q", i.Text), "")
+	}
+}
+
+// lostBecause says what happens to conversation that is lost.
+var lostBecause = map[string]string{
+	AfterPointer:   "was written after the place where the conversation ends for the client",
+	BehindBreak:    "stands before a broken link",
+	BeforeBoundary: "stands before the last boundary of a file above 5 MiB and is not read",
+	SecondOnLine:   "stands behind another record on its line and is not read",
+	DamagedLine:    "cannot be read",
+}
+
+// Because says in words why it is lost.
+func (l Loss) Because() string { return lostBecause[l.Reason] }
+
+func (t *teller) lost() {
+	for _, l := range t.r.Lost() {
+		if len(l.Records) == 0 {
+			continue // a damaged line is told as one
+		}
+		t.add(l.Records[0], "client-loses", finding.Warning,
+			fmt.Sprintf("%d messages (lines %d to %d) are not brought back by client %s: what %s", len(l.Records), l.First, l.Last, t.r.Client, l.Because()), "")
+	}
+}

@@ -1,0 +1,136 @@
+package client
+
+import (
+	"slices"
+
+	"github.com/precis-dev/precis/jobs/internal/transcript"
+)
+
+// Reasons for which conversation is lost on a resume.
+const (
+	AfterPointer   = "after-pointer"    // the client ends before it
+	BehindBreak    = "behind-break"     // a parent is missing, or a circle, and time does not bridge it
+	BeforeBoundary = "before-boundary"  // a large file is read from its last boundary on
+	DamagedLine    = "damaged-line"     // no record could be read
+	SecondOnLine   = "second-on-a-line" // only the first value of a line is read
+	WholeSession   = "whole-session"    // the client refuses the file
+)
+
+// Loss is conversation that a resume does not bring back.
+type Loss struct {
+	Reason      string
+	First, Last int // lines
+	Bytes       int64
+	Records     []int // in file order; none for damage
+	// Turns are the records that begin a turn: what the person said, or the first
+	// record where nothing was.
+	Turns []int
+	// At is the record at which the client stops, -1 without one.
+	At int
+}
+
+// Lost finds what a resume would not bring back, though nobody left it behind: a
+// branch that was rewound is not lost.
+func (r *Resolution) Lost() []Loss {
+	var out []Loss
+	add := func(reason string, at int, records []int) {
+		if len(records) > 0 {
+			out = append(out, r.loss(reason, at, records))
+		}
+	}
+	if r.Refused != "" {
+		add(WholeSession, -1, r.messages(func(int) bool { return true }))
+	} else {
+		add(AfterPointer, r.Leaf, r.afterLeaf())
+		for _, b := range r.Breaks {
+			if b.Parent < 0 {
+				add(BehindBreak, b.Child, r.messages(func(i int) bool { return i < b.Child && r.g.node[i] }))
+			}
+		}
+		if r.g.boundary >= 0 && !r.Holds(r.g.boundary) {
+			add(BeforeBoundary, r.g.boundary, r.messages(func(i int) bool { return i < r.g.boundary && !r.g.node[i] && r.g.x.Size > skipAbove }))
+		}
+		add(SecondOnLine, -1, r.messages(r.g.second))
+	}
+	return append(out, r.damaged()...)
+}
+
+// messages are the messages that the conversation does not hold and that
+// fulfil a condition.
+func (r *Resolution) messages(want func(int) bool) []int {
+	var out []int
+	for i := range r.g.x.Records {
+		if rec := &r.g.x.Records[i]; rec.API() && rec.UUID != 0 && !rec.Has(transcript.Sidechain) && !r.Holds(i) && want(i) {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// afterLeaf are the messages written after the leaf, and those that go on from it
+// or from its tool group.
+func (r *Resolution) afterLeaf() []int {
+	g := r.g
+	below := make([]bool, len(g.x.Records))
+	below[r.Leaf] = true
+	for _, i := range r.Active {
+		rec := &g.x.Records[i]
+		p := int(g.parent[i])
+		answers := rec.Type == transcript.User && g.x.HasTool(i, transcript.Result) && p >= 0
+		below[i] = below[i] || answers && g.sameGroup(p, r.Leaf)
+	}
+	var out []int
+	for i := range g.x.Records {
+		p := int(g.parent[i])
+		below[i] = below[i] || g.node[i] && p >= 0 && below[p] && !r.Holds(i)
+	}
+	for _, i := range r.messages(func(i int) bool { return g.node[i] && (i > r.Leaf || below[i]) }) {
+		if !g.x.HasTool(i, transcript.Result) || r.Holds(int(max(0, g.parent[i]))) || below[i] {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// sameGroup reports that the leaf is a result of a call's message, or one of its
+// fragments.
+func (g *graph) sameGroup(call, leaf int) bool {
+	id := g.x.Records[call].Message
+	if g.typ(leaf) == transcript.User && g.parent[leaf] >= 0 {
+		leaf = int(g.parent[leaf])
+	}
+	return id != 0 && g.x.Records[leaf].Message == id
+}
+
+// second reports a record that is not the first on its line.
+func (g *graph) second(i int) bool {
+	return i > 0 && g.x.Records[i-1].Line == g.x.Records[i].Line
+}
+
+func (r *Resolution) loss(reason string, at int, records []int) Loss {
+	x := r.g.x
+	l := Loss{Reason: reason, At: at, Records: records, First: int(x.Records[records[0]].Line), Last: int(x.Records[records[len(records)-1]].Line)}
+	for i, m := range records {
+		l.Bytes += int64(x.Records[m].Len) + 1
+		if i == 0 || x.Records[m].Type == transcript.User && !x.HasTool(m, transcript.Result) && !x.Records[m].Has(transcript.Meta) {
+			l.Turns = append(l.Turns, m)
+		}
+	}
+	return l
+}
+
+// damaged are the lines of which nothing is read.
+func (r *Resolution) damaged() []Loss {
+	var out []Loss
+	for _, d := range r.g.x.Damage {
+		switch d.Kind {
+		case transcript.Glued, transcript.Spread, transcript.NoObject:
+			continue // read, told above, or nothing that counts
+		}
+		held := slices.ContainsFunc(r.g.x.Records, func(rec transcript.Record) bool { return int(rec.Line) == d.Line })
+		if !held {
+			out = append(out, Loss{Reason: DamagedLine, First: d.Line, Last: d.LastLine, Bytes: d.Len, At: -1})
+		}
+	}
+	return out
+}
