@@ -1,0 +1,9 @@
+//go:build !linux
+
+package clienttest
+
+import "syscall"
+
+func isolations() []*syscall.SysProcAttr { return nil }
+
+func raiseLoopback() error { return nil }
