@@ -55,6 +55,11 @@ type Identity interface {
 	SameFile(a, b string) (bool, error)
 }
 
+// Owner tells whether a file is the user's own, for what may be shown of it.
+type Owner interface {
+	Owned(name string) (bool, error)
+}
+
 // Unwrapper is implemented by every layered filesystem.
 type Unwrapper interface {
 	Unwrap() afero.Fs

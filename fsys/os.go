@@ -25,6 +25,7 @@ var (
 	_ Locker    = osFS{}
 	_ Resolver  = osFS{}
 	_ Identity  = osFS{}
+	_ Owner     = osFS{}
 )
 
 // Link makes a hard link. link(2) answers EPERM on a volume that has none.

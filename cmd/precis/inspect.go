@@ -3,15 +3,17 @@ package main
 import (
 	"context"
 	"errors"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/precis-dev/precis/fsys"
 	"github.com/precis-dev/precis/jobs/inspect"
 )
 
 func (c *cli) inspectVerb() *cobra.Command {
 	var o inspect.Options
-	var client string
 	verb := &cobra.Command{
 		Use:   "inspect SESSION...",
 		Short: "Show what is in session files",
@@ -21,9 +23,14 @@ bytes and estimated tokens, why it is as big as it is, and what is wrong with it
 Likely credentials are counted by kind and line; their values are never shown.
 Nothing is written.
 
+What each known client would resume is predicted: where it ends and what it would
+lose, with the first words of each lost turn where the file is your own. --resume
+prints the conversation as the client would send it.
+
 --chain agreed (the default) resolves the conversation from the last pointer of
-the file, with what the client's own compaction kept by reference; --chain pointer
-from the pointer alone; --chain leaf from the record that --leaf names.
+the file and tells where the client's rules differ; --chain pointer from the
+pointer alone; --chain client as the client does that --client names by its
+version, or the newest one known; --chain leaf from the record that --leaf names.
 
 With --json: one object for one file, a list of objects for several.
 
@@ -34,33 +41,33 @@ EXIT STATUS
   130  interrupted`,
 		Example: `  precis inspect session.jsonl
   precis inspect session.jsonl --json --uuids
-  precis inspect session.jsonl --chain leaf --leaf 36e1a85a-ab03-515e-9411-89570e3b6f78`,
+  precis inspect session.jsonl --resume --client 2.1.197`,
 		Args: atLeastOne("session file"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := checkChain(o.Chain, client, o.Leaf); err != nil {
+			if err := checkChain(o); err != nil {
 				return err
 			}
 			return c.inspect(cmd.Context(), args, o)
 		},
 	}
 	f := verb.Flags()
-	f.StringVar(&o.Chain, "chain", "agreed", "`RULE` that resolves the conversation: agreed, pointer or leaf")
+	f.StringVar(&o.Chain, "chain", "agreed", "`RULE` that resolves the conversation: agreed, pointer, client or leaf")
 	f.StringVar(&o.Leaf, "leaf", "", "`UUID` of the record the conversation ends at, with --chain leaf")
-	f.StringVar(&client, "client", "", "client whose rules are followed")
-	_ = f.MarkHidden("client")
+	f.StringVar(&o.Client, "client", "", "`VERSION` of the client that will resume it; the newest one known by default")
 	f.BoolVar(&o.UUIDs, "uuids", false, "list the records of the conversation, in its order")
+	f.BoolVar(&o.Resume, "resume", false, "print the conversation as the client would send it, and nothing else")
 	return verb
 }
 
-func checkChain(chain, client, leaf string) error {
-	const next = "use --chain agreed or pointer, or --chain leaf with --leaf UUID"
+func checkChain(o inspect.Options) error {
+	const next = "use --chain agreed, pointer or client, or --chain leaf with --leaf UUID"
 	switch {
-	case chain == "client", client != "":
-		return usagef(next, "the client's own resolution is not available yet")
-	case chain != "agreed" && chain != "pointer" && chain != "leaf":
-		return usagef(next, "there is no chain %q", chain)
-	case (chain == "leaf") != (leaf != ""):
+	case !slices.Contains([]string{"agreed", "pointer", "client", "leaf"}, o.Chain):
+		return usagef(next, "there is no chain %q", o.Chain)
+	case (o.Chain == "leaf") != (o.Leaf != ""):
 		return usagef(next, "--chain leaf and --leaf go together")
+	case o.Client != "" && !slices.Contains(inspect.Clients(), o.Client):
+		return usagef("name one of "+strings.Join(inspect.Clients(), ", "), "the rules of client %s are not known", o.Client)
 	}
 	return nil
 }
@@ -147,11 +154,25 @@ func (c *cli) tellInspected(all []inspected) error {
 		if i > 0 && in.err == nil {
 			p.blank()
 		}
+		if in.err == nil && in.report.Resume != nil {
+			p.resume(in.report)
+			continue
+		}
 		if in.err != nil {
 			c.complain(describe(in.err))
 			continue
 		}
-		p.inspection(in.report)
+		p.inspection(in.report, c.own(in.file))
 	}
 	return p.err
+}
+
+// own reports that a file is the user's own: only of such is text shown.
+func (c *cli) own(file string) bool {
+	o, ok := fsys.As[fsys.Owner](c.fs)
+	if !ok {
+		return false
+	}
+	own, err := o.Owned(file)
+	return own && err == nil
 }

@@ -15,12 +15,14 @@ const (
 	shownNames    = 12
 )
 
-// inspection prints what is in a file, the most telling first.
-func (p *page) inspection(r *inspect.Report) {
+// inspection prints what is in a file, the most telling first; words says whether
+// text of it may be shown.
+func (p *page) inspection(r *inspect.Report, words bool) {
 	p.title(r.File, "")
 	p.framing(r)
 	p.blank()
 	p.chain(r)
+	p.clients(r, words)
 	p.branches(r.Branches)
 	p.blank()
 	if r.Chain.Status == "valid" {

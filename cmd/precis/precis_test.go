@@ -22,6 +22,7 @@ func TestScript(t *testing.T) {
 	data := map[string]string{
 		"SESSIONS": "../../testdata/sessions",
 		"CASES":    "../../testdata/cases",
+		"VECTORS":  "../../testdata/vectors",
 		"SPECS":    "../../spec/testdata",
 		"EXAMPLE":  "../../jobs/compress/example.yaml",
 	}

@@ -32,14 +32,19 @@ func TestALaggingPointer(t *testing.T) {
 	w.put("/s/x.jsonl", lagging())
 	r := w.run()
 	i := r.Items[0]
-	if r.Exit != 1 || i.Class != "chains-differ" || i.Place.Line != 6 || !strings.Contains(i.Next, "mode.leaf="+st.ID("a3")) {
+	if r.Exit != 1 || i.Class != "chains-differ" || i.Place.Line != 4 || !strings.Contains(i.Next, "mode.chain=client") || !strings.Contains(i.Next, "mode.chain=pointer") {
 		t.Errorf("agreed: exit %d, %s at %d, next: %s", r.Exit, i.Class, i.Place.Line, i.Next)
 	}
 	if got := strings.Join(mustRun(w, "mode.chain=pointer"), "\n"); strings.Contains(got, "LATER") {
 		t.Error("pointer: what was written after it is in the new file")
 	}
-	if !slices.ContainsFunc(w.report().Warnings, func(w compress.Warning) bool { return w.Rule == "records-after-pointer" }) {
+	if !slices.ContainsFunc(w.report().Warnings, func(w compress.Warning) bool { return w.Rule == "chains-differ" }) {
 		t.Error("pointer: no warning of what is left out")
+	}
+	client := newWorld(t)
+	client.put("/s/x.jsonl", lagging())
+	if got := strings.Join(mustRun(client, "mode.chain=client"), "\n"); strings.Count(got, "LATER") != 2 {
+		t.Error("client: the last turn is not in the new file")
 	}
 	leaf := newWorld(t)
 	leaf.put("/s/x.jsonl", lagging())
@@ -68,17 +73,24 @@ func compacted() []byte {
 	return b.Bytes()
 }
 
-func TestWhatTheClientsCompactionKeptIsFolded(t *testing.T) {
+// What the client's own compaction kept by reference stays where the client puts
+// it: behind the summary, folded or raw like anything else.
+func TestWhatTheClientsCompactionKept(t *testing.T) {
 	w := newWorld(t)
 	w.put("/s/x.jsonl", compacted())
-	got := mustRun(w)
-	if summary := summaryOf(t, got); !strings.Contains(summary, "KEPT words") || !strings.Contains(summary, "What was said") {
-		t.Errorf("agreed: the summary is %s", summary)
+	if r := w.run(); r.Exit != 1 || r.Items[0].Class != "chains-differ" || !strings.Contains(r.Items[0].Message, "only the client has 2 (lines 3 to 4)") {
+		t.Errorf("agreed: exit %d: %s", r.Exit, r.Items[0].Message)
 	}
-	for _, l := range got {
-		if strings.Contains(l, st.ID("u2")+`","timestamp`) {
-			t.Errorf("a folded record is kept: %s", l)
-		}
+	got := mustRun(w, "mode.chain=client", "budgets.keepRecords=4", "budgets.ratio=0.05")
+	if summary := summaryOf(t, got); !strings.Contains(summary, "KEPT words") || !strings.Contains(summary, "What was said") {
+		t.Errorf("folded: the summary is %s", summary)
+	}
+	raw := newWorld(t)
+	raw.put("/s/x.jsonl", compacted())
+	got = mustRun(raw, "mode.chain=client", "budgets.keepRecords=6", "budgets.ratio=0.95")
+	all := strings.Join(got, "\n")
+	if strings.Count(all, "KEPT") != 2 || strings.Index(all, "KEPT words") > strings.Index(all, "New words") {
+		t.Errorf("raw: the records are not there, in their place:\n%s", all)
 	}
 	plain := newWorld(t)
 	plain.put("/s/x.jsonl", compacted())
@@ -107,7 +119,7 @@ func TestPhysicalTail(t *testing.T) {
 func TestTheReportKeepsItsSchema(t *testing.T) {
 	w := newWorld(t)
 	w.put("/s/x.jsonl", compacted())
-	mustRun(w)
+	mustRun(w, "mode.chain=client")
 	schema, err := schemas.Compile("report")
 	if err != nil {
 		t.Fatal(err)

@@ -251,7 +251,7 @@ func TestKeptRecordsKeepTheirBytes(t *testing.T) {
 			w := newWorld(t)
 			w.putCase(c.session)
 			source := lines(testdata(t, "cases/"+c.session+".jsonl"))[c.line-1]
-			got, _ := w.one(c.session, "budgets.keepRecords=5")
+			got, _ := w.one(c.session, "budgets.keepRecords=5", "mode.chain=pointer")
 			if !slices.Contains(got, source) {
 				t.Errorf("line %d of the source is not in the candidate as it was", c.line)
 			}
@@ -305,7 +305,7 @@ func TestTheHelpersFindingIsNotLost(t *testing.T) {
 func TestUnknownFieldsOfThePointerSurvive(t *testing.T) {
 	w := newWorld(t)
 	w.putCase("39-unknown-types-and-fields")
-	got, _ := w.one("39-unknown-types-and-fields")
+	got, _ := w.one("39-unknown-types-and-fields", "mode.chain=pointer")
 	if last := got[len(got)-1]; !strings.Contains(last, `"pinned":true`) || !strings.Contains(last, `"last-prompt"`) {
 		t.Errorf("the last line is %s", last)
 	}

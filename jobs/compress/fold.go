@@ -5,7 +5,9 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/gowebpki/jcs"
 	"github.com/precis-dev/precis/engine/step"
@@ -16,6 +18,7 @@ import (
 	"github.com/precis-dev/precis/jobs/internal/sessions"
 	"github.com/precis-dev/precis/jobs/internal/summary"
 	"github.com/precis-dev/precis/jobs/internal/topology"
+	"github.com/precis-dev/precis/jobs/internal/topology/client"
 	"github.com/precis-dev/precis/jobs/internal/transcript"
 	"github.com/precis-dev/precis/jobs/internal/verify"
 	"github.com/precis-dev/precis/spec"
@@ -30,8 +33,8 @@ type fold struct {
 	item step.Item
 
 	session   *sessions.Session
-	sel       *topology.Selection
-	leftOut   []verify.Group
+	choice    *topology.Choice
+	sel       *topology.Selection // of the choice
 	pairs     pairing.Report
 	handoff   handoff
 	requested string // the request digest
@@ -57,31 +60,52 @@ func (f *fold) open(ctx context.Context) error {
 	if want := f.job.Input.Agent; want == "auto" && s.Agent != agents.Claude {
 		return f.refuse("unsupported-agent", "the file is a session of "+s.Agent+"; compress reads those of claude", "name input.agent: claude if it is one all the same")
 	}
+	if f.job.Mode.Chain == string(topology.Client) {
+		return nil // the client goes on past what it cannot read
+	}
 	return s.Damaged()
 }
 
-// agreed refuses a chain that a client would not end where the pointer does: to
-// fold it would lose what was written since.
-func (f *fold) agreed() error {
-	if f.job.Mode.Chain != "agreed" || len(f.leftOut) == 0 {
-		return nil
-	}
-	g := f.leftOut[0]
-	first, last := f.ends(g.Records)
-	next := "--set mode.chain=pointer leaves them out"
-	if g.Rule == "records-after-pointer" {
-		next = topology.LeafFlags(f.session.Index, g.Records[len(g.Records)-1]) + " keeps them, " + next
+// chainsDiffer refuses a session that the pointer's rule and the client do not
+// read alike: to fold by one of them would lose what the other brings back.
+func (f *fold) chainsDiffer() error {
+	d, c := f.choice.Differ, f.choice.Client
+	leaf := &f.session.Records[d.StrictEnd]
+	next := "--set mode.chain=pointer takes the pointer's chain"
+	if d.Refused == "" {
+		next = fmt.Sprintf("--set mode.chain=client takes the client's (%d records), --set mode.chain=pointer the pointer's (%d records)", len(c.Active), len(f.choice.Active))
 	}
 	return &step.Refusal{
-		Class:   "chains-differ",
-		Message: fmt.Sprintf("the pointer's chain leaves out %d records that a client may bring back: %s (lines %d to %d)", len(g.Records), g.Reason, first.Line, last.Line),
-		Place:   step.Place{File: f.item.Source, Line: int(first.Line), Byte: first.Off}, Next: next,
+		Class: "chains-differ", Message: f.difference(), Next: next,
+		Place: step.Place{File: f.item.Source, Line: int(leaf.Line), Byte: leaf.Off},
 	}
 }
 
-// ends are the first and the last of some records.
-func (f *fold) ends(records []int) (first, last *transcript.Record) {
-	return &f.session.Records[records[0]], &f.session.Records[records[len(records)-1]]
+// difference says where the two ends are and what lies between them.
+func (f *fold) difference() string {
+	d, who := f.choice.Differ, f.choice.Client.Client
+	line := func(r int) int32 { return f.session.Records[r].Line }
+	message := fmt.Sprintf("the pointer ends the conversation at line %d", line(d.StrictEnd))
+	if d.Refused != "" {
+		return fmt.Sprintf("%s, and client %s would not resume the session at all (%s)", message, who, d.Refused)
+	}
+	message += fmt.Sprintf(", client %s at line %d; they differ in %s and %s", who, line(d.ClientEnd), counted(len(d.ClientOnly)+len(d.StrictOnly), "message"), counted(d.Turns, "turn"))
+	for _, side := range []struct {
+		who     string
+		records []int
+	}{{"the client", d.ClientOnly}, {"the pointer", d.StrictOnly}} {
+		if n := len(side.records); n > 0 {
+			message += fmt.Sprintf("; only %s has %d (lines %d to %d)", side.who, n, line(side.records[0]), line(side.records[n-1]))
+		}
+	}
+	return message
+}
+
+func counted(n int, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return fmt.Sprintf("%d %s", n, what)
 }
 
 // stub refuses a file without a message, of which every client leaves many: there
@@ -103,23 +127,47 @@ func (f *fold) selected(ctx context.Context) error {
 	}
 	x := f.session.Index
 	mode := f.job.Mode
-	sel, kept, err := topology.SelectChain(f.session.Source, mode.Chain, topology.Options{Leaf: mode.Leaf, Extension: mode.Extension})
+	choice, err := topology.Choose(f.session.Source, topology.Options{
+		Mode: topology.Mode(mode.Chain), Leaf: mode.Leaf, Extension: mode.Extension, Client: mode.Client,
+	})
 	if err != nil {
 		return err
 	}
+	f.choice = choice
+	sel := choice.Selection
 	if !sel.OK() {
-		return f.broken(string(sel.Status), sel.Findings)
+		return f.unresolved()
 	}
-	f.sel, f.leftOut = sel, verify.LeftOut(sel, kept)
-	if err := f.agreed(); err != nil {
-		return err
+	if choice.Differ != nil && sel.Mode == topology.Agreed {
+		return f.chainsDiffer()
 	}
+	f.sel = sel
 	f.pairs = pairing.Check(x, sel.Active)
+	f.pairs.Findings = slices.DeleteFunc(f.pairs.Findings, f.closed)
 	faults := append(verify.Chain(f.session.Source, sel.Active), f.pairs.Findings...)
 	if finding.HasErrors(faults) {
 		return f.broken("", faults)
 	}
 	return nil
+}
+
+// closed reports a finding about a call that the candidate closes.
+func (f *fold) closed(found finding.Finding) bool {
+	if found.Rule != pairing.UseWithoutResult && found.Rule != pairing.PartialResults {
+		return false
+	}
+	return slices.ContainsFunc(f.sel.Open, func(o topology.OpenCall) bool { return int(f.session.Records[o.Call].Line) == found.Line })
+}
+
+// unresolved refuses a chain that the rule of the job does not find, and says
+// what the client would make of it.
+func (f *fold) unresolved() error {
+	err := f.broken(string(f.choice.Status), f.choice.Findings)
+	var r *step.Refusal
+	if c := f.choice.Client; c != nil && c.Refused == "" && f.choice.Mode == topology.Agreed && errors.As(err, &r) {
+		r.Next += fmt.Sprintf("; or --set mode.chain=client takes what client %s resumes: %s, to line %d", c.Client, counted(len(c.Active), "record"), f.session.Records[c.Leaf].Line)
+	}
+	return err
 }
 
 // broken is the refusal for the first error among findings.
@@ -168,7 +216,18 @@ func Request(job *spec.Job, handoffDigest string) string {
 		"layout":  summary.Version,
 		"terms":   summary.TermsDigest(),
 		"handoff": handoffDigest,
+		"client":  rules(job).Version,
 	})
+}
+
+// rules are those of the client that will resume the session; the schema knows
+// the same versions.
+func rules(job *spec.Job) *client.Rules {
+	r, ok := client.Known(job.Mode.Client)
+	if !ok {
+		panic("compress: internal error: a checked job names client " + job.Mode.Client)
+	}
+	return r
 }
 
 // itemDigest binds the candidate's bytes: request, source and summary.

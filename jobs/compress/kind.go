@@ -70,7 +70,6 @@ func (Kind) Check(job *spec.Job) error {
 	for _, c := range []struct {
 		path, value, missing, next string
 	}{
-		{"mode.chain", job.Mode.Chain, "client", "use agreed, pointer or leaf"},
 		{"mode.summary", job.Mode.Summary, "model", "use deterministic"},
 		{"publish.to", job.Publish.To, "replace", "use candidate, and move the file yourself"},
 	} {

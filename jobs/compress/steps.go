@@ -76,7 +76,7 @@ func (f *fold) composed(ctx context.Context) error {
 	if err := f.solved(ctx); err != nil {
 		return err
 	}
-	x, findings, err := verify.Candidate(f.solution.candidate, f.session.Source, f.sel.Mode == topology.PhysicalTail, func(int64) error { return ctx.Err() })
+	x, findings, err := verify.Candidate(f.solution.candidate, f.session.Source, f.sel.Mode == topology.PhysicalTail, rules(f.job), func(int64) error { return ctx.Err() })
 	if err != nil {
 		return err
 	}
@@ -84,6 +84,11 @@ func (f *fold) composed(ctx context.Context) error {
 		return f.unverified(findings)
 	}
 	f.verified = x
+	for _, w := range findings {
+		if w.Rule == "client-differs" { // the others are told of the source
+			f.warnings = append(f.warnings, w)
+		}
+	}
 	return nil
 }
 

@@ -3,12 +3,13 @@ package compress
 import (
 	"fmt"
 
+	"github.com/precis-dev/precis/jobs/internal/finding"
 	"github.com/precis-dev/precis/jobs/internal/topology"
 )
 
 // reportWarnings collects what is not wrong enough to refuse.
 func (f *fold) reportWarnings(r *Report) []Warning {
-	out := f.leftOutWarnings()
+	out := f.clientWarnings()
 	add := func(rule string, line int, format string, args ...any) {
 		out = append(out, Warning{rule, line, fmt.Sprintf(format, args...)})
 	}
@@ -27,16 +28,20 @@ func (f *fold) reportWarnings(r *Report) []Warning {
 	return out
 }
 
-// leftOutWarnings tell of conversation that the chosen chain does not hold.
-func (f *fold) leftOutWarnings() []Warning {
+// clientWarnings tell what the client does to the file, and where the chain of
+// the job is not what it resumes.
+func (f *fold) clientWarnings() []Warning {
 	out := []Warning{}
-	for _, g := range f.leftOut {
-		first, last := f.ends(g.Records)
-		message := fmt.Sprintf("%d records are left out: %s (lines %d to %d)", len(g.Records), g.Reason, first.Line, last.Line)
-		if g.Rule == "records-after-pointer" {
-			message += "; to keep them: " + topology.LeafFlags(f.session.Index, g.Records[len(g.Records)-1])
+	if f.choice.Differ != nil {
+		out = append(out, Warning{"chains-differ", int(f.session.Records[f.choice.Differ.StrictEnd].Line), f.difference()})
+	}
+	if f.sel.Mode == topology.Client {
+		for _, w := range f.sel.Findings {
+			if w.Severity == finding.Note {
+				continue
+			}
+			out = append(out, Warning{w.Rule, w.Line, w.Message})
 		}
-		out = append(out, Warning{g.Rule, int(first.Line), message})
 	}
 	return out
 }

@@ -3,12 +3,12 @@ package inspect
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 
 	"github.com/spf13/afero"
 
+	"github.com/precis-dev/precis/jobs/internal/agents"
 	"github.com/precis-dev/precis/jobs/internal/finding"
 	"github.com/precis-dev/precis/jobs/internal/pairing"
 	"github.com/precis-dev/precis/jobs/internal/partition"
@@ -20,9 +20,11 @@ import (
 
 // Options choose what is told.
 type Options struct {
-	Chain string // as in a job's mode.chain: agreed (also when empty), pointer or leaf
-	Leaf  string // with chain leaf: the record's uuid
-	UUIDs bool   // list the active records
+	Chain  string // as in a job's mode.chain: agreed (also when empty), pointer, client or leaf
+	Leaf   string // with chain leaf: the record's uuid
+	Client string // as in a job's mode.client
+	UUIDs  bool   // list the active records
+	Resume bool   // list the messages that the client would send
 }
 
 // The budgets whose partition is shown: a job's defaults.
@@ -69,15 +71,19 @@ func Inspect(ctx context.Context, f afero.Fs, path string, o Options, progress f
 }
 
 func (i *inspector) chain(o Options) error {
-	sel, kept, err := topology.SelectChain(i.src, cmp.Or(o.Chain, "agreed"), topology.Options{Leaf: o.Leaf})
+	mode := cmp.Or(o.Chain, "agreed")
+	choice, err := topology.Choose(i.src, topology.Options{Mode: topology.Mode(mode), Leaf: o.Leaf, Client: o.Client})
 	if err != nil {
 		return err
 	}
-	x := i.x
+	x, sel := i.x, choice.Selection
 	i.sel = sel
 	c := Chain{
-		Mode: cmp.Or(o.Chain, "agreed"), Status: string(sel.Status), Length: len(sel.Active), Recovered: sel.Recovered,
-		Sessions: len(sel.Lineage.Runs), Synthetic: []string{}, Lost: []Lost{},
+		Mode: mode, Status: string(sel.Status), Length: len(sel.Active), Recovered: sel.Recovered,
+		Sessions: len(sel.Lineage.Runs), Synthetic: i.added(choice.Client), Lost: []Lost{},
+	}
+	if mode == string(topology.Client) {
+		c.Client = choice.Client.Client
 	}
 	if sel.Leaf >= 0 {
 		c.Leaf, c.LeafLine = x.Name(x.Records[sel.Leaf].UUID), int(x.Records[sel.Leaf].Line)
@@ -86,28 +92,41 @@ func (i *inspector) chain(o Options) error {
 		c.Reached = sel.Reached
 	}
 	if o.UUIDs {
-		c.UUIDs = []string{}
-		for _, r := range sel.Active {
-			c.UUIDs = append(c.UUIDs, x.Name(x.Records[r].UUID))
-		}
+		c.UUIDs = i.uuids(choice)
 	}
 	i.r.Chain = c
-	i.pointers()
-	pairs := pairing.Check(x, sel.Active)
-	i.r.Tools = Tools{Uses: pairs.Uses, Results: pairs.Results, Partial: pairs.Partial, Names: i.toolNames()}
-	i.r.Findings = verify.Session(i.src, sel, pairs)
-	if i.r.Findings == nil {
-		i.r.Findings = []finding.Finding{}
+	if err := i.clients(choice.Client, o.Resume); err != nil {
+		return err
 	}
-	i.lost(kept)
+	i.pointers()
+	i.findings(choice)
 	return nil
 }
 
-// lost tells what a resume by this chain would leave out.
-func (i *inspector) lost(kept *topology.Preserved) {
-	for _, g := range verify.LeftOut(i.sel, kept) {
-		first, last := i.x.Records[g.Records[0]].Line, i.x.Records[g.Records[len(g.Records)-1]].Line
-		i.r.Chain.Lost = append(i.r.Chain.Lost, Lost{fmt.Sprintf("%d-%d", first, last), len(g.Records), g.Reason})
+// uuids are the records of the conversation: in a client's chain, those it sends,
+// in the order of its request.
+func (i *inspector) uuids(c *topology.Choice) []string {
+	out := []string{}
+	records := c.Active
+	if c.Mode == topology.Client {
+		records = c.Client.Sent
+	}
+	for _, r := range records {
+		out = append(out, i.x.Name(i.x.Records[r].UUID))
+	}
+	return out
+}
+
+func (i *inspector) findings(choice *topology.Choice) {
+	pairs := pairing.Check(i.x, i.sel.Active)
+	i.r.Tools = Tools{Uses: pairs.Uses, Results: pairs.Results, Partial: pairs.Partial, Names: i.toolNames()}
+	res := choice.Client
+	if i.r.Agent != agents.Claude {
+		res = nil
+	}
+	i.r.Findings = verify.Session(i.src, i.sel, res, pairs)
+	if i.r.Findings == nil {
+		i.r.Findings = []finding.Finding{}
 	}
 }
 

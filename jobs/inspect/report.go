@@ -1,6 +1,8 @@
 package inspect
 
 import (
+	"encoding/json"
+
 	"github.com/precis-dev/precis/jobs/internal/finding"
 	"github.com/precis-dev/precis/jobs/internal/transcript"
 )
@@ -15,8 +17,13 @@ type Report struct {
 	Records  int      `json:"records"`
 	Lines    Lines    `json:"lines"`
 	Chain    Chain    `json:"chain"`
-	Branches []Branch `json:"branches"`
-	Pointers Pointers `json:"pointers"`
+	// Clients predict what each known version would resume, newest first.
+	Clients []Client `json:"clients"`
+	// Differ is nil where they all do the same.
+	Differ   *Difference `json:"differ,omitempty"`
+	Resume   []Said      `json:"resume,omitempty"`
+	Branches []Branch    `json:"branches"`
+	Pointers Pointers    `json:"pointers"`
 	// Partition is how a compression with default budgets would divide the
 	// records.
 	Partition Partition `json:"partition"`
@@ -45,6 +52,7 @@ type Lines struct {
 // Chain are the active records.
 type Chain struct {
 	Mode      string   `json:"mode"`
+	Client    string   `json:"client,omitempty"` // whose rules decided
 	Status    string   `json:"status"`
 	Leaf      string   `json:"leaf"`
 	LeafLine  int      `json:"leafLine,omitempty"`
@@ -57,11 +65,63 @@ type Chain struct {
 	Lost      []Lost   `json:"lost"`
 }
 
-// Lost is a group of records that a resume would not bring back.
+// Lost is conversation that a resume would not bring back.
 type Lost struct {
+	Rule    string `json:"rule"`
 	Lines   string `json:"lines"`
-	Records int    `json:"records"`
+	Records int    `json:"records"` // messages; 0 for lines that cannot be read
+	Bytes   int64  `json:"bytes"`
 	Reason  string `json:"reason"`
+	Turns   []Turn `json:"turns"`
+}
+
+// Turn is the record that begins a lost turn. Its first words are for the person
+// who looks at the file, and are not part of the JSON.
+type Turn struct {
+	ID    string `json:"id"`
+	Line  int    `json:"line"`
+	Words string `json:"-"`
+}
+
+// Client is what one version of the client would resume.
+type Client struct {
+	Version  string `json:"version"`
+	Status   string `json:"status"` // valid | refused
+	Refused  string `json:"refused,omitempty"`
+	Leaf     string `json:"leaf,omitempty"`
+	LeafLine int    `json:"leafLine,omitempty"`
+	// LeafReason is the rule that decided where the conversation ends.
+	LeafReason string `json:"leafReason,omitempty"`
+	Records    int    `json:"records"` // active
+	Sent       int    `json:"sent"`    // of these, those whose words are sent
+	Added      int    `json:"added"`   // texts of the client's own
+	Lost       []Lost `json:"lost"`
+}
+
+// Difference tells in what the clients known do not do the same.
+type Difference struct {
+	Status  bool `json:"status"`  // one refuses
+	Leaf    bool `json:"leaf"`    // they end at different records
+	Records int  `json:"records"` // sent by one of them only, thinking aside
+	// Thinking counts records of nothing but thinking that one of them sends: it
+	// goes back only to the model it came from, and each client asks its own.
+	Thinking int  `json:"thinking"`
+	Order    bool `json:"order"` // the same records in another order
+}
+
+// Said is a message of the request that a resume would make.
+type Said struct {
+	Role  string `json:"role"`
+	Parts []Part `json:"parts"`
+}
+
+// Part is what one record says in a message: the content as the record holds it,
+// or a text of the client's own.
+type Part struct {
+	ID      string          `json:"id,omitempty"`
+	Line    int             `json:"line,omitempty"`
+	Content json.RawMessage `json:"content,omitempty"`
+	Added   string          `json:"added,omitempty"`
 }
 
 // Branch is an inactive tip and the records that only it leads to.

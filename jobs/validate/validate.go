@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/afero"
 
+	"github.com/precis-dev/precis/jobs/internal/agents"
 	"github.com/precis-dev/precis/jobs/internal/finding"
 	"github.com/precis-dev/precis/jobs/internal/pairing"
 	"github.com/precis-dev/precis/jobs/internal/sessions"
@@ -31,8 +32,14 @@ func Check(ctx context.Context, f afero.Fs, path string, progress func(done, tot
 		return nil, err
 	}
 	defer s.Close()
-	sel := topology.Select(s.Index, topology.Options{Mode: topology.Pointer})
-	findings := verify.Session(s.Source, sel, pairing.Check(s.Index, sel.Active))
+	c, err := topology.Choose(s.Source, topology.Options{Mode: topology.Pointer})
+	if err != nil {
+		return nil, err
+	}
+	if s.Agent != agents.Claude {
+		c.Client = nil
+	}
+	findings := verify.Session(s.Source, c.Selection, c.Client, pairing.Check(s.Index, c.Active))
 	out := &File{File: path, Agent: s.Agent, Records: len(s.Records), Findings: findings}
 	if out.Findings == nil {
 		out.Findings = []finding.Finding{}

@@ -21,7 +21,8 @@ type Candidate struct {
 	source io.ReaderAt
 }
 
-// Kept is a record that the candidate takes from the source.
+// Kept is a record that the candidate takes from the source; Record is negative
+// for a result that it adds to close a call.
 type Kept struct {
 	Record  int
 	Off     int64

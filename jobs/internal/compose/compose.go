@@ -44,12 +44,14 @@ type composer struct {
 	c       *Candidate
 	common  []member
 	session string
+	links   []link
 }
 
 // Compose builds the candidate. It reads the raw records, and writes nothing.
 func Compose(in Input) (*Candidate, error) {
 	c := &composer{Input: in, c: &Candidate{source: in.Source.At}}
 	c.c.Boundary, c.c.Summary = c.id("boundary"), c.id("summary")
+	c.links = c.line()
 	for _, stage := range []func() error{c.survey, c.control, c.side, c.pair, c.raw, c.pointer} {
 		if err := stage(); err != nil {
 			return nil, err
@@ -144,73 +146,9 @@ func (c *composer) pairTime() (string, error) {
 	return c.Source.Time(c.Sets.Raw[0])
 }
 
-// raw copies the kept records; the first one is hung below the summary.
-func (c *composer) raw() error {
-	relink := c.relinks()
-	for _, r := range c.Sets.Raw {
-		parent, changed := relink[r]
-		c.c.Kept = append(c.c.Kept, Kept{Record: r, Off: c.c.size, Changed: changed})
-		if !changed {
-			c.copy(r)
-			continue
-		}
-		line, err := c.Source.Record(r)
-		if err != nil {
-			return err
-		}
-		if line, err = setParent(line, &c.Source.Records[r], parent); err != nil {
-			return fmt.Errorf("hang record L%d below the summary: %w", r+1, err)
-		}
-		c.c.line(line)
-	}
-	return nil
-}
-
-// setParent changes the one value by its span.
-func setParent(line []byte, rec *transcript.Record, parent string) ([]byte, error) {
-	value := jsonspan.Quote(nil, parent)
-	if parent == "" {
-		value = []byte("null")
-	}
-	if rec.Has(transcript.DuplicateKey) || rec.ParentLen == 0 {
-		return patch.Set(line, "parentUuid", value)
-	}
-	out := append([]byte(nil), line[:rec.ParentOff]...)
-	out = append(out, value...)
-	return append(out, line[rec.ParentOff+rec.ParentLen:]...), nil
-}
-
-// relinks are the records whose parent changes, with the new one: the first raw
-// record, and in a physical tail every record whose parent did not stay.
-func (c *composer) relinks() map[int]string {
-	x := c.Source.Index
-	if c.Selection.Mode != topology.PhysicalTail {
-		return map[int]string{c.Sets.Raw[0]: c.c.Summary}
-	}
-	out := map[int]string{}
-	stays := map[transcript.Sym]bool{}
-	for _, r := range c.Sets.Raw {
-		stays[x.Records[r].UUID] = true
-	}
-	last, session := c.c.Summary, transcript.Sym(0)
-	for _, r := range c.Sets.Raw {
-		rec := &x.Records[r]
-		if rec.UUID == 0 {
-			continue
-		}
-		if first := last == c.c.Summary; first && rec.Parent == 0 || rec.Parent != 0 && !stays[rec.Parent] {
-			if out[r] = last; session != 0 && rec.Session != 0 && rec.Session != session {
-				out[r] = ""
-			}
-		}
-		last, session = x.Name(rec.UUID), rec.Session
-	}
-	return out
-}
-
 // pointer projects the authoritative pointer onto the new leaf.
 func (c *composer) pointer() error {
-	c.c.Leaf = c.Source.Name(c.Source.Records[c.Selection.Leaf].UUID)
+	c.c.Leaf = c.leaf()
 	line := []byte(`{"type":"last-prompt"}`)
 	if c.Selection.Pointer >= 0 {
 		var err error

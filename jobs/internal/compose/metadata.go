@@ -1,19 +1,14 @@
 package compose
 
-import (
-	"github.com/precis-dev/precis/jobs/internal/topology"
-)
-
 // metadata is the boundary's compactMetadata: the keys clients read, and one
-// object of our own. The preserved lists name the raw records on the plain walk,
-// which is what a client hangs below the summary; parallel results stay where
-// they hang.
+// object of our own. The preserved lists name the raw records, which is what a
+// client hangs below the summary.
 func (c *composer) metadata() []byte {
 	var m object
 	m.text("trigger", "manual")
 	m.number("preTokens", c.Fold.FoldedTokens+c.Fold.KeptTokens)
 	m.raw("precis", c.fold())
-	uuids := c.walk()
+	uuids := c.lineUUIDs()
 	if len(uuids) > 0 {
 		var seg, kept object
 		m.raw("preservedSegment", seg.text("headUuid", uuids[0]).text("anchorUuid", c.c.Summary).text("tailUuid", uuids[len(uuids)-1]).end())
@@ -36,24 +31,4 @@ func (c *composer) fold() []byte {
 	f.raw("folded", folded.end()).raw("excludedBranch", branch.end()).raw("excludedUnattributed", loose.end())
 	f.number("kept", int64(len(s.Raw))).number("side", int64(len(s.Side)))
 	return f.end()
-}
-
-// walk lists the uuids of the raw records on the plain walk from the summary to
-// the leaf.
-func (c *composer) walk() []string {
-	x := c.Source.Index
-	if c.Selection.Mode == topology.PhysicalTail {
-		return nil
-	}
-	raw := map[int]bool{}
-	for _, r := range c.Sets.Raw {
-		raw[r] = true
-	}
-	var out []string
-	for _, r := range c.Selection.Walk {
-		if raw[r] {
-			out = append(out, x.Name(x.Records[r].UUID))
-		}
-	}
-	return out
 }

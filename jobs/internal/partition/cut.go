@@ -34,7 +34,6 @@ func NewCuts(x *transcript.Index, sel *topology.Selection) *Cuts {
 			c.Prior = i + 1
 		}
 	}
-	c.Prior = max(c.Prior, sel.PreservedEnd)
 	c.illegal[0], c.illegal[n] = true, true // something is folded, something stays
 	c.turns(x, sel)
 	c.forbid(slices.Index(sel.Active, sel.Leaf)+1, n) // the leaf stays; a physical tail has records after it
@@ -45,13 +44,10 @@ func NewCuts(x *transcript.Index, sel *topology.Selection) *Cuts {
 }
 
 // turns forbids the positions within an assistant turn: from its first fragment
-// to the last result that answers it, and before a hook of a call before it. A
-// record beside the walk also needs the record it hangs from.
+// to the last result that answers it, and before a hook of a call before it.
 func (c *Cuts) turns(x *transcript.Index, sel *topology.Selection) {
 	first := map[transcript.Sym]int{} // by message.id
 	use := map[transcript.Sym]int{}   // start of the turn, by tool id
-	beside := besideWalk(x, sel)
-	at := make([]int, len(x.Records)) // position of an active record
 	for pos, r := range sel.Active {
 		rec := &x.Records[r]
 		start := pos
@@ -65,28 +61,9 @@ func (c *Cuts) turns(x *transcript.Index, sel *topology.Selection) {
 			first[rec.Message] = start
 			c.forbid(start+1, pos)
 		}
-		at[r] = pos
-		if p := x.Parent(r); p >= 0 && beside[r] {
-			c.forbid(at[p]+1, pos)
-		}
 		c.hook(x, r, pos, use)
 		c.pair(x, r, pos, start, use)
 	}
-}
-
-// besideWalk are the active records that a plain walk passes by.
-func besideWalk(x *transcript.Index, sel *topology.Selection) []bool {
-	out := make([]bool, len(x.Records))
-	if sel.Recovered == 0 {
-		return out
-	}
-	for _, r := range sel.Active {
-		out[r] = true
-	}
-	for _, r := range sel.Walk {
-		out[r] = false
-	}
-	return out
 }
 
 // pair forbids the positions between a call's turn and its result.

@@ -212,22 +212,6 @@ func TestLegalCuts(t *testing.T) {
 	}
 }
 
-// A record beside the walk may have no call that ties it to its turn.
-func TestCutBesideTheWalk(t *testing.T) {
-	x, sel := build(t, func(b *builder) {
-		b.User("u1", "", "x")
-		b.Assistant("k", "u1", "m1", sessiontest.Text("x"))
-		b.Result("r", "k", "unknown", "x")
-		b.Assistant("a", "k", "m2", sessiontest.Text("x"))
-		b.LastPrompt("a")
-	})
-	cuts := partition.NewCuts(x, sel)
-	at := position(t, x, sel, "r")
-	if cuts.Legal(at) || !cuts.Legal(at-1) || !cuts.Legal(at+1) {
-		t.Errorf("legal before the result %v, around it %v, %v", cuts.Legal(at), cuts.Legal(at-1), cuts.Legal(at+1))
-	}
-}
-
 func TestCosts(t *testing.T) {
 	x, sel := build(t, func(b *builder) {
 		b.User("u1", "", "first")

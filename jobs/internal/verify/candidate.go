@@ -4,20 +4,24 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/precis-dev/precis/jobs/internal/compose"
 	"github.com/precis-dev/precis/jobs/internal/finding"
 	"github.com/precis-dev/precis/jobs/internal/jsonspan"
 	"github.com/precis-dev/precis/jobs/internal/pairing"
+	"github.com/precis-dev/precis/jobs/internal/patch"
 	"github.com/precis-dev/precis/jobs/internal/topology"
+	"github.com/precis-dev/precis/jobs/internal/topology/client"
 	"github.com/precis-dev/precis/jobs/internal/transcript"
 )
 
 // Candidate checks a candidate as the file it will be, and that every kept
 // record equals its source but for the parent value that had to change. It
 // returns the index of the candidate, whose hash is what must be published.
-// progress is that of [transcript.Read].
-func Candidate(c *compose.Candidate, src *transcript.Source, physicalTail bool, progress func(int64) error) (*transcript.Index, []finding.Finding, error) {
+// rules are those of the client that will resume it. progress is that of
+// [transcript.Read].
+func Candidate(c *compose.Candidate, src *transcript.Source, physicalTail bool, rules *client.Rules, progress func(int64) error) (*transcript.Index, []finding.Finding, error) {
 	x, err := transcript.Read(io.NewSectionReader(c, 0, c.Size()), progress)
 	if err != nil {
 		return nil, nil, err
@@ -30,6 +34,9 @@ func Candidate(c *compose.Candidate, src *transcript.Source, physicalTail bool, 
 	v.onePointer()
 	v.chain()
 	v.preserved()
+	if err := v.resumed(rules); err != nil {
+		return nil, nil, err
+	}
 	if err := v.sameBytes(); err != nil {
 		return nil, nil, err
 	}
@@ -110,8 +117,8 @@ func (v *candidate) onePointer() {
 		return
 	}
 	at := last - 1
-	for at > 0 && v.x.Records[at].UUID == 0 {
-		at-- // rows without uuid, which a physical tail may end with
+	for at > 0 && (v.x.Records[at].UUID == 0 || !v.physicalTail && !client.Links(v.x.Records[at].Type)) {
+		at-- // rows beside the line
 	}
 	leaf, ptr := &v.x.Records[at], &v.x.Records[last]
 	if leaf.UUID == 0 || ptr.Leaf != leaf.UUID {
@@ -133,10 +140,46 @@ func (v *candidate) chain() {
 	if len(sel.Walk) < 2 || sel.Walk[0] != v.boundary || sel.Walk[1] != v.summary {
 		v.fault(v.boundary, "compact-pair", "the pointer's chain does not start with the pair")
 	}
-	if raw := len(v.c.Kept); !v.physicalTail && len(sel.Active) != raw+2 {
-		v.fault(-1, "active-set", fmt.Sprintf("%d records are active where the pair and %d kept ones belong", len(sel.Active), raw))
+	if !v.physicalTail && !v.line(sel.Active) {
+		v.fault(-1, "active-set", fmt.Sprintf("%d records are active; the pair and %d kept ones belong there, as one line", len(sel.Active), len(v.c.Kept)))
 	}
 	v.findings = append(v.findings, pairing.Check(v.x, sel.Active).Findings...)
+}
+
+// line reports that the records are the pair and the kept ones, as they stand in
+// the file.
+func (v *candidate) line(records []int) bool {
+	want := []int{v.boundary, v.summary}
+	for r := v.summary + 1; r < min(v.summary+1+len(v.c.Kept), len(v.x.Records)); r++ {
+		if client.Links(v.x.Records[r].Type) {
+			want = append(want, r)
+		}
+	}
+	return slices.Equal(records, want)
+}
+
+// resumed demands that the client resumes that line and nothing else. For other
+// known clients a difference is a warning: they may not resume the source either.
+func (v *candidate) resumed(rules *client.Rules) error {
+	if v.boundary < 0 || v.physicalTail {
+		return nil
+	}
+	for _, version := range client.Versions() {
+		other, _ := client.Known(version)
+		res, err := client.Resolve(v.src, other)
+		if err != nil {
+			return err
+		}
+		if res.Refused == "" && len(res.Breaks) == 0 && v.line(res.Active) {
+			continue
+		}
+		sev := finding.Warning
+		if version == rules.Version {
+			sev = finding.Error
+		}
+		v.add(-1, "client-differs", sev, fmt.Sprintf("client %s would not resume exactly the pair and the kept records", version), "")
+	}
+	return nil
 }
 
 // preserved demands that the boundary's list of kept records is exactly the
@@ -177,6 +220,9 @@ func (v *candidate) sameBytes() error {
 			v.fault(-1, "kept-record", "a kept record does not stand where it belongs")
 			return nil
 		}
+		if k.Record < 0 {
+			continue // a result of the candidate's own
+		}
 		now, err := v.src.Record(r)
 		if err != nil {
 			return err
@@ -185,8 +231,9 @@ func (v *candidate) sameBytes() error {
 		if err != nil {
 			return err
 		}
+		was = compose.OneLine(was)
 		if k.Changed {
-			now, was = withoutParent(now, &v.x.Records[r]), withoutParent(was, &v.from.Records[k.Record])
+			now, was = withoutParent(now, &v.x.Records[r], &v.from.Records[k.Record]), withoutParent(was, &v.from.Records[k.Record], nil)
 		}
 		if !bytes.Equal(now, was) {
 			v.fault(r, "kept-record", "a kept record is not what the source holds")
@@ -195,10 +242,16 @@ func (v *candidate) sameBytes() error {
 	return nil
 }
 
-// withoutParent is the record's bytes before and after the parent value.
-func withoutParent(line []byte, rec *transcript.Record) []byte {
-	if rec.ParentLen == 0 {
+// withoutParent is the record's bytes before and after the parent value; where
+// the source has no such member, without it.
+func withoutParent(line []byte, rec, source *transcript.Record) []byte {
+	switch {
+	case rec.ParentLen == 0:
 		return line
+	case source != nil && source.ParentLen == 0:
+		if bare, err := patch.Remove(line, "parentUuid"); err == nil {
+			return bare
+		}
 	}
 	return append(append([]byte(nil), line[:rec.ParentOff]...), line[rec.ParentOff+rec.ParentLen:]...)
 }

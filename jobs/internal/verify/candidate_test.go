@@ -10,6 +10,7 @@ import (
 	"github.com/precis-dev/precis/jobs/internal/partition"
 	st "github.com/precis-dev/precis/jobs/internal/sessiontest"
 	"github.com/precis-dev/precis/jobs/internal/topology"
+	"github.com/precis-dev/precis/jobs/internal/topology/client"
 	"github.com/precis-dev/precis/jobs/internal/transcript"
 	"github.com/precis-dev/precis/jobs/internal/verify"
 )
@@ -64,20 +65,19 @@ func TestCandidate(t *testing.T) {
 		{"as composed", 2, func(*compose.Input) {}, ""},
 		{"cut before the last answer", 7, func(*compose.Input) {}, ""},
 		{"a blank summary", 2, func(in *compose.Input) { in.Summary = " \n" }, "compact-pair"},
-		{"a call without its result", 2, func(in *compose.Input) { in.Sets.Raw = without(in.Sets.Raw, 5, 6) }, "missing-parent"},
-		{"a turn that was cut", 5, func(*compose.Input) {}, "missing-parent"},
+		{"a call without its result", 2, func(in *compose.Input) { in.Sets.Raw = without(in.Sets.Raw, 5, 6) }, "tool-use-without-result"},
+		{"a turn that was cut", 5, func(*compose.Input) {}, "tool-result-without-use"},
 		{"a result of a folded call", 6, func(*compose.Input) {}, "tool-result-without-use"},
 		{"a record kept twice", 2, func(in *compose.Input) { in.Sets.Raw = append(slices.Clone(in.Sets.Raw), in.Sets.Raw[0]) }, "duplicate-uuid"},
 		{"records out of order", 2, func(in *compose.Input) {
 			in.Sets.Raw = slices.Clone(in.Sets.Raw)
 			n := len(in.Sets.Raw)
 			in.Sets.Raw[n-1], in.Sets.Raw[n-2] = in.Sets.Raw[n-2], in.Sets.Raw[n-1]
-		}, "non-monotonic"},
-		{"a leaf that is not kept", 2, func(in *compose.Input) { in.Selection.Leaf = 0 }, "pointer"},
+		}, "tool-result-misplaced"},
 	} {
 		t.Run(c.what, func(t *testing.T) {
 			candidate, source := composed(t, c.cut, c.change)
-			x, findings, err := verify.Candidate(candidate, source, false, nothing)
+			x, findings, err := verify.Candidate(candidate, source, false, newest, nothing)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -109,7 +109,7 @@ func without(list []int, drop ...int) []int {
 func TestCandidateOfAChangedSource(t *testing.T) {
 	candidate, source := composed(t, 2, func(*compose.Input) {})
 	changed := bytes.Replace(session(), []byte("Both done."), []byte("Both DONE."), 1)
-	_, findings, err := verify.Candidate(candidate, transcript.NewSource(source.Index, bytes.NewReader(changed)), false, nothing)
+	_, findings, err := verify.Candidate(candidate, transcript.NewSource(source.Index, bytes.NewReader(changed)), false, newest, nothing)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,8 +137,10 @@ func BenchmarkCandidate(b *testing.B) {
 	b.SetBytes(c.Size())
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, findings, err := verify.Candidate(c, source, false, nothing); err != nil || finding.HasErrors(findings) {
+		if _, findings, err := verify.Candidate(c, source, false, newest, nothing); err != nil || finding.HasErrors(findings) {
 			b.Fatal(err, findings)
 		}
 	}
 }
+
+var newest, _ = client.Known("")

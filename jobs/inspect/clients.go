@@ -1,0 +1,193 @@
+package inspect
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/precis-dev/precis/jobs/internal/jsonspan"
+	"github.com/precis-dev/precis/jobs/internal/topology/client"
+	"github.com/precis-dev/precis/jobs/internal/transcript"
+)
+
+// Clients are the versions whose rules are known, newest first.
+func Clients() []string { return client.Versions() }
+
+// clients predicts what each known client would resume; named is the resolution
+// of the one that was asked for, whose losses and messages are told.
+func (i *inspector) clients(named *client.Resolution, messages bool) error {
+	var all []*client.Resolution
+	for _, version := range client.Versions() {
+		res := named
+		if version != named.Client {
+			rules, _ := client.Known(version)
+			var err error
+			if res, err = client.Resolve(i.src, rules); err != nil {
+				return err
+			}
+		}
+		all = append(all, res)
+		i.r.Clients = append(i.r.Clients, i.client(res))
+		if version == named.Client {
+			i.r.Chain.Lost = i.r.Clients[len(i.r.Clients)-1].Lost
+		}
+	}
+	i.r.Differ = i.differ(all)
+	if messages {
+		return i.resume(named)
+	}
+	return nil
+}
+
+func (i *inspector) client(res *client.Resolution) Client {
+	c := Client{
+		Version: res.Client, Status: "valid", Refused: res.Refused, LeafReason: string(res.LeafReason),
+		Records: len(res.Active), Sent: len(res.Sent), Added: len(res.Invented), Lost: []Lost{},
+	}
+	if res.Refused != "" {
+		c.Status = "refused"
+	} else {
+		leaf := &i.x.Records[res.Leaf]
+		c.Leaf, c.LeafLine = i.x.Name(leaf.UUID), int(leaf.Line)
+	}
+	for _, l := range res.Lost() {
+		c.Lost = append(c.Lost, i.lost(l))
+	}
+	return c
+}
+
+func (i *inspector) lost(l client.Loss) Lost {
+	out := Lost{Rule: l.Reason, Lines: fmt.Sprint(l.First), Records: len(l.Records), Bytes: l.Bytes, Reason: l.Because(), Turns: []Turn{}}
+	if l.Last != l.First {
+		out.Lines = fmt.Sprintf("%d-%d", l.First, l.Last)
+	}
+	for _, r := range l.Turns {
+		rec := &i.x.Records[r]
+		out.Turns = append(out.Turns, Turn{i.x.Name(rec.UUID), int(rec.Line), i.words(r)})
+	}
+	return out
+}
+
+// differ compares the predictions with that of the newest client; nil when all
+// are the same.
+func (i *inspector) differ(all []*client.Resolution) *Difference {
+	d := &Difference{}
+	first := all[0]
+	for _, other := range all[1:] {
+		d.Status = d.Status || (first.Refused == "") != (other.Refused == "")
+		d.Leaf = d.Leaf || first.Refused == "" && other.Refused == "" && first.Leaf != other.Leaf
+		mine, theirs := sent(first), sent(other)
+		for _, r := range slices.Concat(first.Sent, other.Sent) {
+			switch {
+			case mine[r] && theirs[r]:
+			case i.thinking(r):
+				d.Thinking++
+			default:
+				d.Records++
+			}
+		}
+		both := func(r int) bool { return !mine[r] || !theirs[r] }
+		d.Order = d.Order || !slices.Equal(slices.DeleteFunc(slices.Clone(first.Sent), both), slices.DeleteFunc(slices.Clone(other.Sent), both))
+	}
+	if *d == (Difference{}) {
+		return nil
+	}
+	return d
+}
+
+func sent(res *client.Resolution) map[int]bool {
+	out := make(map[int]bool, len(res.Sent))
+	for _, r := range res.Sent {
+		out[r] = true
+	}
+	return out
+}
+
+// thinking reports a record of nothing else.
+func (i *inspector) thinking(r int) bool {
+	rec := &i.x.Records[r]
+	return rec.Has(transcript.Thinking) && !rec.Has(transcript.Substance) && !i.x.HasTool(r, transcript.Use)
+}
+
+// maxWords bounds the first words of a lost turn, in characters.
+const maxWords = 60
+
+// words are the first words of a message.
+func (i *inspector) words(r int) string {
+	content, err := i.src.Content(r)
+	if err != nil {
+		return ""
+	}
+	v, err := jsonspan.Parse(content)
+	if err != nil {
+		return ""
+	}
+	text := v.Text()
+	for block := range v.Elements() {
+		if text = block.Get("text").Text(); text != "" {
+			break
+		}
+	}
+	text = strings.Join(strings.Fields(text), " ")
+	if utf8.RuneCountInString(text) > maxWords {
+		text = string([]rune(text)[:maxWords]) + "..."
+	}
+	return text
+}
+
+// added are the texts of the client's own.
+func (i *inspector) added(res *client.Resolution) []string {
+	out := []string{}
+	for _, a := range res.Invented {
+		text := a.Text
+		if a.Use != 0 {
+			text = fmt.Sprintf("tool_result %s: %s", i.x.Name(a.Use), text)
+		}
+		out = append(out, text)
+	}
+	return out
+}
+
+// resume lists the messages that the client would send, with what it adds behind
+// the message of the record it follows.
+func (i *inspector) resume(res *client.Resolution) error {
+	added := map[int][]Said{}
+	for n, text := range i.added(res) {
+		at := res.Invented[n].After
+		added[at] = append(added[at], Said{string(res.Invented[n].Role), []Part{{Added: text}}})
+	}
+	i.r.Resume = []Said{}
+	for _, m := range res.Messages {
+		said := Said{Role: string(m.Role)}
+		var after []Said
+		for _, r := range m.Records {
+			part, err := i.part(r)
+			if err != nil {
+				return err
+			}
+			said.Parts = append(said.Parts, part)
+			after = append(after, added[r]...)
+		}
+		i.r.Resume = append(append(i.r.Resume, said), after...)
+	}
+	return nil
+}
+
+// part is what a record says: its content, or of an attachment the record itself.
+func (i *inspector) part(r int) (Part, error) {
+	rec := &i.x.Records[r]
+	p := Part{ID: i.x.Name(rec.UUID), Line: int(rec.Line)}
+	content, err := i.src.Content(r)
+	if err == nil && len(content) == 0 {
+		var line []byte
+		line, err = i.src.Record(r)
+		v := jsonspan.Value{Kind: jsonspan.Object, Raw: line}
+		content = v.Get("content").Raw
+		if a := v.Get("attachment"); a.Kind == jsonspan.Object {
+			content = a.Raw
+		}
+	}
+	p.Content = slices.Clone(content)
+	return p, err
+}
