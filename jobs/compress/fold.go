@@ -144,7 +144,10 @@ func (f *fold) selected(ctx context.Context) error {
 	f.sel = sel
 	f.pairs = pairing.Check(x, sel.Active)
 	f.pairs.Findings = slices.DeleteFunc(f.pairs.Findings, f.closed)
-	faults := append(verify.Chain(f.session.Source, sel.Active), f.pairs.Findings...)
+	faults := f.pairs.Findings
+	if sel.Mode != topology.Client { // which minds neither, and both are folded
+		faults = append(verify.Chain(f.session.Source, sel.Active), faults...)
+	}
 	if finding.HasErrors(faults) {
 		return f.broken("", faults)
 	}
@@ -162,7 +165,11 @@ func (f *fold) closed(found finding.Finding) bool {
 // unresolved refuses a chain that the rule of the job does not find, and says
 // what the client would make of it.
 func (f *fold) unresolved() error {
-	err := f.broken(string(f.choice.Status), f.choice.Findings)
+	class := string(f.choice.Status)
+	if f.choice.Status == topology.Refused {
+		class = "client-refuses"
+	}
+	err := f.broken(class, f.choice.Findings)
 	var r *step.Refusal
 	if c := f.choice.Client; c != nil && c.Refused == "" && f.choice.Mode == topology.Agreed && errors.As(err, &r) {
 		r.Next += fmt.Sprintf("; or --set mode.chain=client takes what client %s resumes: %s, to line %d", c.Client, counted(len(c.Active), "record"), f.session.Records[c.Leaf].Line)

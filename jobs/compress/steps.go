@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/precis-dev/precis/engine/step"
@@ -85,7 +86,7 @@ func (f *fold) composed(ctx context.Context) error {
 	}
 	f.verified = x
 	for _, w := range findings {
-		if w.Rule == "client-differs" { // the others are told of the source
+		if w.Rule == verify.ClientDiffers { // the others are told of the source
 			f.warnings = append(f.warnings, w)
 		}
 	}
@@ -100,9 +101,13 @@ func (f *fold) unverified(findings []finding.Finding) error {
 	if errors.As(err, &r) {
 		r.Place = step.Place{File: f.item.Source}
 		r.Message = "the new file does not verify: " + r.Message
-		r.Next = "please report this; nothing was published"
-		if f.sel.Mode == topology.PhysicalTail {
+		switch {
+		case f.sel.Mode == topology.PhysicalTail:
 			r.Next = "the physical tail is no conversation by itself; " + topology.LeafHint(f.session.Index)
+		case slices.ContainsFunc(findings, func(f finding.Finding) bool { return f.Rule == verify.ClientDiffers }) && f.sel.Mode != topology.Client:
+			r.Next = "--set mode.chain=client takes what the client resumes"
+		default:
+			r.Next = "please report this; nothing was published"
 		}
 	}
 	return err

@@ -77,7 +77,7 @@ func (i *inspector) differ(all []*client.Resolution) *Difference {
 	for _, other := range all[1:] {
 		d.Status = d.Status || (first.Refused == "") != (other.Refused == "")
 		d.Leaf = d.Leaf || first.Refused == "" && other.Refused == "" && first.Leaf != other.Leaf
-		mine, theirs := sent(first), sent(other)
+		mine, theirs := i.sent(first), i.sent(other)
 		for _, r := range slices.Concat(first.Sent, other.Sent) {
 			switch {
 			case mine[r] && theirs[r]:
@@ -96,8 +96,9 @@ func (i *inspector) differ(all []*client.Resolution) *Difference {
 	return d
 }
 
-func sent(res *client.Resolution) map[int]bool {
-	out := make(map[int]bool, len(res.Sent))
+// sent marks the records that a client sends.
+func (i *inspector) sent(res *client.Resolution) []bool {
+	out := make([]bool, len(i.x.Records))
 	for _, r := range res.Sent {
 		out[r] = true
 	}

@@ -44,6 +44,10 @@ func Candidate(c *compose.Candidate, src *transcript.Source, physicalTail bool, 
 	return x, v.findings, nil
 }
 
+// ClientDiffers is the rule that a client resumes the candidate's line and nothing
+// else.
+const ClientDiffers = "client-differs"
+
 // candidate is a checker that knows what the candidate was meant to be.
 type candidate struct {
 	checker
@@ -177,7 +181,7 @@ func (v *candidate) resumed(rules *client.Rules) error {
 		if version == rules.Version {
 			sev = finding.Error
 		}
-		v.add(-1, "client-differs", sev, fmt.Sprintf("client %s would not resume exactly the pair and the kept records", version), "")
+		v.add(-1, ClientDiffers, sev, fmt.Sprintf("client %s would not resume exactly the pair and the kept records", version), "")
 	}
 	return nil
 }

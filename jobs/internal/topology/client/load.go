@@ -29,9 +29,9 @@ type graph struct {
 	kept     *preserved
 	boundary int // the last boundary of the file, -1 without one
 
-	children *children
-	clock    *clock
-	err      error // the first trouble in reading the file again
+	below *children
+	clock *clock
+	err   error // the first trouble in reading the file again
 }
 
 // load reads what the client would.
@@ -161,20 +161,20 @@ func (g *graph) side(i int) bool {
 type children struct{ first, next []int32 }
 
 func (g *graph) childrenOf(i int, each func(child int)) {
-	if g.children == nil {
+	if g.below == nil {
 		g.adopt()
 	}
-	for c := g.children.first[i]; c > 0; c = g.children.next[c-1] {
+	for c := g.below.first[i]; c > 0; c = g.below.next[c-1] {
 		each(int(c) - 1)
 	}
 }
 
 func (g *graph) adopt() {
 	n := len(g.x.Records)
-	g.children = &children{make([]int32, n), make([]int32, n)}
+	g.below = &children{make([]int32, n), make([]int32, n)}
 	for i := n - 1; i >= 0; i-- {
 		if p := g.parent[i]; g.node[i] && p >= 0 {
-			g.children.next[i], g.children.first[p] = g.children.first[p], int32(i)+1
+			g.below.next[i], g.below.first[p] = g.below.first[p], int32(i)+1
 		}
 	}
 }

@@ -30,7 +30,6 @@ const (
 type Message struct {
 	Role    Role
 	Records []int
-	id      transcript.Sym // of an assistant message
 }
 
 // Role is who speaks.
@@ -48,27 +47,42 @@ type request struct {
 	*graph
 	r        *Resolution
 	model    transcript.Sym // the model asked
-	messages []*Message
-	uses     map[int]int             // calls of a record that stay
-	results  map[int]int             // results of a record that stay
-	answered map[transcript.Sym]bool // calls that some result of the conversation names
+	messages []Message
+	uses     []int32 // by record: calls that stay
+	results  []int32 // by record: results that stay
+	answered []bool  // by id: some result of the conversation names the call
+	silent   int     // position from which on answers say nothing (E1)
+
+	latest  []int32 // by message.id: its message's number from 1
+	user    int     // number of the person's message that is open, 0 for none
+	barrier []int   // numbers of the person's messages without a result
+
+	called []bool  // by id: a call was met
+	open   []int32 // by id: record+1 of a call of the message at hand
+	tail   tail
 }
 
 func (g *graph) request(r *Resolution) {
-	q := &request{graph: g, r: r, uses: map[int]int{}, results: map[int]int{}, answered: map[transcript.Sym]bool{}}
+	n, ids := len(g.x.Records), g.x.Symbols()
+	q := &request{
+		graph: g, r: r, uses: make([]int32, n), results: make([]int32, n), answered: make([]bool, ids),
+		latest: make([]int32, ids), called: make([]bool, ids), open: make([]int32, ids),
+	}
 	for _, rec := range r.Active {
 		for id := range g.x.ToolIDs(rec, transcript.Result) {
 			q.answered[id] = true
 		}
 	}
 	q.model = q.asked()
-	active := q.trimmed()
-	for _, rec := range active {
-		q.add(rec)
+	q.silent = q.silentFrom()
+	for i, rec := range r.Active {
+		if i < q.silent || q.typ(rec) != transcript.Assistant {
+			q.add(rec)
+		}
 	}
 	q.pair()
 	q.send()
-	q.end(active)
+	q.end()
 	q.drops()
 }
 
@@ -85,25 +99,20 @@ func (q *request) asked() transcript.Sym {
 	return 0
 }
 
-// trimmed leaves out what stands at the end without a word: thinking and blank
-// answers (E1).
-func (q *request) trimmed() []int {
-	silent := map[int]bool{}
-	for _, r := range slices.Backward(q.r.Active) {
+// silentFrom is the position from which on answers are thinking or blank.
+func (q *request) silentFrom() int {
+	for i, r := range slices.Backward(q.r.Active) {
 		t := q.typ(r)
-		if t == transcript.User && !q.broken(r) || t == transcript.Assistant && (q.says(r) || q.called(r)) {
-			break
-		}
-		if t == transcript.Assistant {
-			silent[r] = true
+		if t == transcript.User && !q.broken(r) || t == transcript.Assistant && (q.says(r) || q.stays(r)) {
+			return i + 1
 		}
 	}
-	return slices.DeleteFunc(slices.Clone(q.r.Active), func(r int) bool { return silent[r] })
+	return 0
 }
 
-// called reports a record with a call that stays: any, or where open calls are
+// stays reports a record with a call that stays: any, or where open calls are
 // taken away one that some result names.
-func (q *request) called(r int) bool {
+func (q *request) stays(r int) bool {
 	for id := range q.x.ToolIDs(r, transcript.Use) {
 		if q.rules.answersOpen || q.answered[id] {
 			return true
@@ -126,7 +135,7 @@ func (q *request) add(r int) {
 		rec.Type == transcript.Attachment && q.x.Name(rec.Name) == "queued_command":
 		q.words(r)
 	case rec.Type == transcript.Attachment && q.sentAttachment(r):
-		q.messages = append(q.messages, &Message{Role: System, Records: []int{r}})
+		q.messages = append(q.messages, Message{Role: System, Records: []int{r}})
 	}
 }
 
@@ -144,49 +153,72 @@ func (q *request) sentAttachment(r int) bool {
 // stand between, or as a message of its own (N2).
 func (q *request) answer(r int) {
 	id := q.x.Records[r].Message
-	for i := len(q.messages) - 1; i >= 0 && id != 0; i-- {
-		m := q.messages[i]
-		if m.Role == Assistant && m.id == id {
-			m.Records = append(m.Records, r)
-			return
-		}
-		if m.Role == User && !slices.ContainsFunc(m.Records, func(r int) bool { return q.x.HasTool(r, transcript.Result) }) {
-			break
-		}
+	at := int(q.latest[id])
+	if n := len(q.barrier); id != 0 && at > 0 && (n == 0 || q.barrier[n-1] < at) {
+		m := &q.messages[at-1]
+		m.Records = append(m.Records, r)
+		return
 	}
-	q.messages = append(q.messages, &Message{Role: Assistant, id: id, Records: []int{r}})
+	q.messages = append(q.messages, Message{Role: Assistant, Records: []int{r}})
+	q.latest[id], q.user = int32(len(q.messages)), 0
 }
 
-// words adds a record to the user's message, over attachments.
+// words adds a record to the person's message, over attachments.
 func (q *request) words(r int) {
-	for i := len(q.messages) - 1; i >= 0 && q.messages[i].Role != Assistant; i-- {
-		if m := q.messages[i]; m.Role == User {
-			m.Records = append(m.Records, r)
-			return
+	if q.user == 0 {
+		q.messages = append(q.messages, Message{Role: User})
+		q.user = len(q.messages)
+		q.barrier = append(q.barrier, q.user)
+	}
+	m := &q.messages[q.user-1]
+	m.Records = append(m.Records, r)
+	if n := len(q.barrier); n > 0 && q.barrier[n-1] == q.user && q.x.HasTool(r, transcript.Result) {
+		q.barrier = q.barrier[:n-1]
+	}
+}
+
+// tail is what stands at the end of the messages, as numbers from 1.
+type tail struct {
+	text   int  // the last message with words of the person
+	result int  // the last with a result
+	turn   int  // the last answer, or words
+	calls  bool // the last answer makes a call
+}
+
+func (q *request) findTail() {
+	for i, m := range q.messages {
+		if m.Role == Assistant {
+			q.tail.turn, q.tail.calls = i+1, false
+		}
+		for _, r := range m.Records {
+			switch {
+			case m.Role == Assistant:
+				q.tail.calls = q.calls(r)
+			case m.Role == User && q.x.HasTool(r, transcript.Result):
+				q.tail.result = i + 1
+			case m.Role == User:
+				q.tail.text, q.tail.turn = i+1, i+1
+			}
 		}
 	}
-	q.messages = append(q.messages, &Message{Role: User, Records: []int{r}})
 }
 
 // pair matches calls and results (N1).
 func (q *request) pair() {
-	called := map[transcript.Sym]bool{}
+	q.findTail()
 	for i, m := range q.messages {
 		if m.Role == Assistant {
-			q.pairMessage(i, m, called)
+			q.pairMessage(i, m)
 		}
 	}
 }
 
-func (q *request) pairMessage(i int, m *Message, called map[transcript.Sym]bool) {
-	open := map[transcript.Sym]int{}
+func (q *request) pairMessage(i int, m Message) {
 	for _, r := range m.Records {
 		for id := range q.x.ToolIDs(r, transcript.Use) {
-			if called[id] {
-				continue
+			if !q.called[id] {
+				q.called[id], q.open[id] = true, int32(r)+1
 			}
-			called[id] = true
-			open[id] = r
 		}
 	}
 	for _, next := range q.messages[i+1:] {
@@ -195,67 +227,42 @@ func (q *request) pairMessage(i int, m *Message, called map[transcript.Sym]bool)
 		}
 		for _, r := range next.Records {
 			for id := range q.x.ToolIDs(r, transcript.Result) {
-				if use, ok := open[id]; ok {
-					delete(open, id)
-					q.uses[use]++
+				if use := q.open[id]; use > 0 {
+					q.open[id] = 0
+					q.uses[use-1]++
 					q.results[r]++
 				}
 			}
 		}
 	}
-	q.unanswered(i, m, open)
+	q.unanswered(i+1, m)
 }
 
-// unanswered settles the calls of a message that no result follows.
-func (q *request) unanswered(i int, m *Message, open map[transcript.Sym]int) {
+// unanswered settles the calls of a message that no result follows: taken away,
+// or answered by the client where the turn is still open (E1).
+func (q *request) unanswered(number int, m Message) {
 	for _, r := range m.Records {
 		for id := range q.x.ToolIDs(r, transcript.Use) {
-			if use, ok := open[id]; !ok || use != r {
+			if q.open[id] != int32(r)+1 {
 				continue
 			}
-			delete(open, id)
+			q.open[id] = 0
+			text := ""
 			switch {
 			case q.answered[id]:
+				text = lostResult
+			case !q.rules.answersOpen || q.tail.text > number:
+			case q.tail.turn <= number:
+				text = interrupted
+			case q.tail.result > number && q.tail.calls:
+				text = lostResult
+			}
+			if text != "" {
 				q.uses[r]++
-				q.invent(User, lostResult, id, r)
-			case q.rules.answersOpen && q.lastGroup(i):
-				q.uses[r]++
-				q.invent(User, interrupted, id, r)
-			case q.rules.answersOpen && q.resultFollows(i):
-				q.uses[r]++
-				q.invent(User, lostResult, id, r)
+				q.invent(User, text, id, r)
 			}
 		}
 	}
-}
-
-// lastGroup reports that nothing but results follows a message (E1).
-func (q *request) lastGroup(i int) bool {
-	for _, m := range q.messages[i+1:] {
-		if m.Role == Assistant || m.Role == User && slices.ContainsFunc(m.Records, func(r int) bool { return !q.x.HasTool(r, transcript.Result) }) {
-			return false
-		}
-	}
-	return true
-}
-
-// resultFollows reports a result behind the message in the same turn, which is
-// still open.
-func (q *request) resultFollows(i int) bool {
-	results, open := false, false
-	for _, m := range q.messages[i+1:] {
-		for _, r := range m.Records {
-			switch {
-			case m.Role == Assistant:
-				open = q.calls(r)
-			case m.Role == User && !q.x.HasTool(r, transcript.Result):
-				return false
-			case m.Role == User:
-				results = true
-			}
-		}
-	}
-	return results && open
 }
 
 func (q *request) invent(who Role, text string, use transcript.Sym, after int) {
@@ -264,52 +271,48 @@ func (q *request) invent(who Role, text string, use transcript.Sym, after int) {
 
 // send lists the records in the order of the request.
 func (q *request) send() {
-	for i, m := range q.messages {
+	messages := q.messages
+	q.messages = q.messages[:0]
+	for i, m := range messages {
 		switch m.Role {
 		case Assistant:
-			q.sendAnswer(m)
+			m.Records = q.sendAnswer(m)
 		case User:
-			q.sendWords(i, m)
-		default:
-			q.say(m, m.Records)
+			m.Records = q.sendWords(m, i == 0, i+1 == len(messages))
+		}
+		if len(m.Records) > 0 {
+			q.r.Sent = append(q.r.Sent, m.Records...)
+			q.messages = append(q.messages, m)
 		}
 	}
-}
-
-func (q *request) say(m *Message, records []int) {
-	if len(records) > 0 {
-		q.r.Sent = append(q.r.Sent, records...)
-		q.r.Messages = append(q.r.Messages, Message{Role: m.Role, Records: records, id: m.id})
-	}
+	q.r.Messages = q.messages
 }
 
 // drops lists the messages of which nothing is sent because the client mends the
 // conversation: calls and results without a counterpart, messages it cannot read,
 // and what stands silent at the end.
 func (q *request) drops() {
-	sent := map[int]bool{}
+	sent := make([]bool, len(q.x.Records))
 	for _, r := range q.r.Sent {
 		sent[r] = true
 	}
-	ending := true
-	for _, r := range slices.Backward(q.r.Active) {
-		rec := &q.x.Records[r]
+	for i, r := range q.r.Active {
 		if sent[r] {
-			ending = false
+			continue
 		}
-		silent := rec.Type == transcript.Assistant && !rec.ErrorRow() && (ending || q.calls(r)) || q.answers(r)
-		if !sent[r] && (silent || q.broken(r)) {
+		answer := q.typ(r) == transcript.Assistant && !q.x.Records[r].ErrorRow()
+		if answer && (i >= q.silent || q.calls(r)) || q.answers(r) || q.broken(r) {
 			q.r.Dropped = append(q.r.Dropped, r)
 		}
 	}
-	slices.Reverse(q.r.Dropped)
 }
 
-// sendAnswer sends the words of a message before its calls (N2). A message of
+// sendAnswer orders what is sent of an answer: words before calls (N2). One of
 // thinking alone is not sent (N3).
-func (q *request) sendAnswer(m *Message) {
-	var words, calls []int
-	substance := false
+func (q *request) sendAnswer(m Message) []int {
+	first, repeated, substance := m.Records[0], false, false
+	var calls []int
+	words := m.Records[:0]
 	for _, r := range m.Records {
 		rec := &q.x.Records[r]
 		thinks := rec.Has(transcript.Thinking) && rec.Model == q.model
@@ -321,30 +324,37 @@ func (q *request) sendAnswer(m *Message) {
 			calls = append(calls, r)
 			substance = true
 		}
+		repeated = repeated || q.repeats(r)
 	}
-	switch {
-	case substance:
-		q.say(m, append(words, calls...))
-	case q.repeats(m):
-		q.invent(Assistant, usedTwice, 0, m.Records[0])
+	if substance {
+		return append(words, calls...)
 	}
+	if repeated {
+		q.invent(Assistant, usedTwice, 0, first)
+	}
+	return nil
 }
 
-// repeats reports calls whose ids are taken by earlier ones.
-func (q *request) repeats(m *Message) bool {
-	return slices.ContainsFunc(m.Records, func(r int) bool {
-		for id := range q.x.ToolIDs(r, transcript.Use) {
-			if q.answered[id] {
-				return true
-			}
-		}
+// repeats reports a call that does not stay and whose id some result names: an
+// earlier call has it.
+func (q *request) repeats(r int) bool {
+	if q.uses[r] > 0 {
 		return false
-	})
+	}
+	for id := range q.x.ToolIDs(r, transcript.Use) {
+		if q.answered[id] {
+			return true
+		}
+	}
+	return false
 }
 
-// sendWords sends the results of a message before its words (N2).
-func (q *request) sendWords(i int, m *Message) {
-	var results, words []int
+// sendWords orders what is sent of the person's message: results before words
+// (N2).
+func (q *request) sendWords(m Message, first, last bool) []int {
+	at := m.Records[0]
+	var words []int
+	results := m.Records[:0]
 	for _, r := range m.Records {
 		switch has := q.x.HasTool(r, transcript.Result); {
 		case has && q.results[r] > 0:
@@ -353,28 +363,23 @@ func (q *request) sendWords(i int, m *Message) {
 			words = append(words, r)
 		}
 	}
-	if len(results)+len(words) == 0 {
-		q.emptied(i, m)
-	}
-	q.say(m, append(results, words...))
-}
-
-// emptied stands in for a message of which nothing is left (N1).
-func (q *request) emptied(i int, m *Message) {
-	switch first := i == 0; {
+	all := append(results, words...)
+	switch {
+	case len(all) > 0:
 	case first && q.rules.marksOrphan:
-		q.invent(User, orphaned, 0, m.Records[0])
-	case !first && i+1 < len(q.messages):
-		q.invent(User, noContent, 0, m.Records[0])
+		q.invent(User, orphaned, 0, at)
+	case !first && !last:
+		q.invent(User, noContent, 0, at)
 	}
+	return all
 }
 
 // end closes a turn that the assistant had not (E2).
-func (q *request) end(active []int) {
+func (q *request) end() {
 	attached := false
-	for _, r := range slices.Backward(active) {
+	for i, r := range slices.Backward(q.r.Active) {
 		switch rec := &q.x.Records[r]; {
-		case q.broken(r):
+		case q.broken(r), i >= q.silent && rec.Type == transcript.Assistant:
 		case rec.Type == transcript.Attachment:
 			attached = true
 		case rec.Type == transcript.Assistant:
