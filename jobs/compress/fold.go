@@ -141,6 +141,9 @@ func (f *fold) selected(ctx context.Context) error {
 	if choice.Differ != nil && sel.Mode == topology.Agreed {
 		return f.chainsDiffer()
 	}
+	if sel.Mode == topology.Client && len(sel.Active) > 0 && x.Records[sel.Leaf].Has(transcript.Sidechain) {
+		return f.refuse("leaf-in-sidechain", "the conversation ends in a record of a helper's chain, to which a client takes no pointer", "choose another end with mode.chain: leaf")
+	}
 	f.sel = sel
 	f.pairs = pairing.Check(x, sel.Active)
 	f.pairs.Findings = slices.DeleteFunc(f.pairs.Findings, f.closed)

@@ -66,7 +66,7 @@ func (c *Choice) compare(x *transcript.Index, o Options) {
 
 // FromClient is a client's resolution as a selection.
 func FromClient(x *transcript.Index, res *client.Resolution) *Selection {
-	s := &Selection{Mode: Client, Status: Valid, Pointer: res.Pointer, Leaf: res.Leaf, Active: slices.Clone(res.Active)}
+	s := &Selection{Mode: Client, Status: Valid, Pointer: res.Pointer, Leaf: res.Leaf, Active: slices.Clone(res.Ordered)}
 	s.Recovered = len(res.Active) - len(res.Line)
 	s.Findings = res.Findings()
 	if res.Refused != "" {
@@ -98,22 +98,47 @@ func (s *Selection) leaveOut(x *transcript.Index, records []int) {
 // openCalls are the calls that the client answers itself, each with the end of its
 // tool group.
 func openCalls(x *transcript.Index, res *client.Resolution, active []int) []OpenCall {
+	ends := groupEnds(x, active)
 	var out []OpenCall
 	for _, i := range res.Invented {
-		if i.Use == 0 {
-			continue
+		if i.Use != 0 {
+			out = append(out, OpenCall{Use: i.Use, Call: i.After, After: ends[i.After], Text: i.Text})
 		}
-		call := OpenCall{Use: i.Use, Call: i.After, After: i.After, Text: i.Text}
-		for _, r := range active[slices.Index(active, i.After)+1:] {
-			fragment := x.Records[r].Type == transcript.Assistant && x.Records[r].Message == x.Records[i.After].Message
-			if !fragment && (x.Records[r].Type != transcript.User || !x.HasTool(r, transcript.Result)) {
-				break
-			}
-			call.After = r
-		}
-		out = append(out, call)
 	}
 	return out
+}
+
+// groupEnds tells of each record with a call the last of its message and the
+// results behind it.
+func groupEnds(x *transcript.Index, active []int) []int {
+	ends := make([]int, len(x.Records))
+	end, result := -1, false // what follows, seen from the end
+	for i := len(active) - 1; i >= 0; i-- {
+		r := active[i]
+		rec := &x.Records[r]
+		switch {
+		case rec.Type == transcript.User && x.HasTool(r, transcript.Result):
+			if !result {
+				end, result = r, true
+			}
+		case rec.Type == transcript.Assistant:
+			if next := i + 1; !result && (next >= len(active) || !sameMessage(x, r, active[next])) {
+				end = r
+			}
+			ends[r] = end
+			if i == 0 || !sameMessage(x, active[i-1], r) {
+				end, result = -1, false
+			}
+		default:
+			end, result = -1, false
+		}
+	}
+	return ends
+}
+
+func sameMessage(x *transcript.Index, a, b int) bool {
+	ra, rb := &x.Records[a], &x.Records[b]
+	return ra.Type == transcript.Assistant && rb.Type == transcript.Assistant && ra.Message != 0 && ra.Message == rb.Message
 }
 
 // Difference is what two rules do not agree on.

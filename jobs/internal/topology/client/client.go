@@ -51,6 +51,9 @@ type Resolution struct {
 	// Preserved are the records that a compaction kept by reference, if the client
 	// takes them.
 	Preserved []int
+	// Ordered are the active records in the order of the request, message by
+	// message; one that no message is made of stands behind the message it followed.
+	Ordered []int
 	// Sent are the records whose own words stand in the request, in its order;
 	// Dropped the active ones that say nothing to the model because the client
 	// takes their blocks away.

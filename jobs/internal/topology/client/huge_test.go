@@ -55,6 +55,27 @@ var huge = []struct {
 			return note(i)
 		})
 	}, 0},
+	{"one long turn", func(n int) []byte {
+		return lines(n, func(i int) int { return i - 1 }, func(i int) string {
+			switch i % 4 {
+			case 1:
+				return fmt.Sprintf(`"type":"assistant","message":{"id":"m%d","role":"assistant","content":[{"type":"tool_use","id":"t%d","name":"Bash","input":{}}]}`, i, i)
+			case 2:
+				return fmt.Sprintf(`"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t%d","content":"x"}]}`, i-1)
+			case 3:
+				return fmt.Sprintf(`"type":"attachment","attachment":{"type":"hook_success","toolUseID":"t%d"}`, i-2)
+			}
+			return `"type":"user","isMeta":true,"message":{"role":"user","content":"x"}`
+		})
+	}, -1},
+	{"prompts between hooks", func(n int) []byte {
+		return lines(n, func(i int) int { return i - 1 }, func(i int) string {
+			if i%2 == 0 {
+				return prompt(i)
+			}
+			return `"type":"attachment","attachment":{"type":"hook_success"}`
+		})
+	}, -1},
 	{"notes below a call", func(n int) []byte {
 		return lines(n, func(i int) int { return i - 1 }, func(i int) string {
 			if i == 0 {

@@ -42,13 +42,11 @@ func (r *Resolution) Lost() []Loss {
 		add(WholeSession, -1, r.messages(func(int) bool { return true }))
 	} else {
 		add(AfterPointer, r.Leaf, r.afterLeaf())
+		add(BeforeBoundary, r.g.boundary, r.hiddenAbove())
 		for _, b := range r.Breaks {
 			if b.Parent < 0 {
 				add(BehindBreak, b.Child, r.messages(func(i int) bool { return i < b.Child && r.g.node[i] }))
 			}
-		}
-		if r.g.boundary >= 0 && !r.Holds(r.g.boundary) {
-			add(BeforeBoundary, r.g.boundary, r.messages(func(i int) bool { return i < r.g.boundary && !r.g.node[i] && r.g.x.Size > skipAbove }))
 		}
 		add(SecondOnLine, -1, r.messages(r.g.second))
 	}
@@ -65,6 +63,22 @@ func (r *Resolution) messages(want func(int) bool) []int {
 		}
 	}
 	return out
+}
+
+// hiddenAbove are the messages that the conversation hangs below and that a large
+// file hides, for they stand before its last boundary.
+func (r *Resolution) hiddenAbove() []int {
+	g := r.g
+	if g.x.Size <= skipAbove || len(r.Breaks) == 0 {
+		return nil
+	}
+	above := make([]bool, len(g.x.Records))
+	for _, b := range r.Breaks {
+		for i := g.x.Parent(b.Child); i >= 0 && i < g.boundary && !g.node[i] && !above[i]; i = g.x.Parent(i) {
+			above[i] = true
+		}
+	}
+	return r.messages(func(i int) bool { return above[i] })
 }
 
 // afterLeaf are the messages written after the leaf, and those that go on from it

@@ -81,6 +81,7 @@ func (g *graph) request(r *Resolution) {
 		}
 	}
 	q.pair()
+	q.arrange()
 	q.send()
 	q.end()
 	q.drops()
@@ -267,6 +268,59 @@ func (q *request) unanswered(number int, m Message) {
 
 func (q *request) invent(who Role, text string, use transcript.Sym, after int) {
 	q.r.Invented = append(q.r.Invented, Invention{Text: text, Use: use, Role: who, After: after})
+}
+
+// arrange puts the records of each message together, words before calls and
+// results before words (N2), and in their order.
+func (q *request) arrange() {
+	of := make([]int32, len(q.x.Records)) // number of the record's message, from 1
+	for i, m := range q.messages {
+		first, last := splitAt(m.Records, func(r int) bool {
+			if m.Role == Assistant {
+				return !q.calls(r) || q.says(r)
+			}
+			return q.x.HasTool(r, transcript.Result)
+		})
+		copy(m.Records[copy(m.Records, first):], last)
+		for _, r := range m.Records {
+			of[r] = int32(i) + 1
+		}
+	}
+	others := make([][]int, len(q.messages)+1) // by the message they follow
+	at := int32(0)
+	for _, r := range q.r.Active {
+		if of[r] > 0 {
+			at = of[r]
+		} else {
+			others[at] = append(others[at], r)
+		}
+	}
+	q.r.Ordered = append(q.r.Ordered, others[0]...)
+	for i, m := range q.messages {
+		q.r.Ordered = append(q.r.Ordered, m.Records...)
+		if n := i + 1; q.waits(m) && n < len(q.messages) && q.messages[n].Role == User {
+			others[n+1] = append(others[n], others[n+1]...) // not between calls and results
+		} else {
+			q.r.Ordered = append(q.r.Ordered, others[n]...)
+		}
+	}
+}
+
+// waits reports an answer with calls that stay: their results come right behind.
+func (q *request) waits(m Message) bool {
+	return m.Role == Assistant && slices.ContainsFunc(m.Records, func(r int) bool { return q.uses[r] > 0 })
+}
+
+// splitAt divides a list by a condition, in its order.
+func splitAt(list []int, first func(int) bool) (yes, no []int) {
+	for _, r := range list {
+		if first(r) {
+			yes = append(yes, r)
+		} else {
+			no = append(no, r)
+		}
+	}
+	return yes, no
 }
 
 // send lists the records in the order of the request.
