@@ -95,7 +95,11 @@ func (p *page) losses(c inspect.Client, words bool) {
 		if l.Records == 0 {
 			what = "a line"
 		}
-		texts = append(texts, fmt.Sprintf("%s would lose %s (line %s, %s): what %s", c.Version, what, l.Lines, size(l.Bytes), l.Reason))
+		lines := "line"
+		if strings.Contains(l.Lines, "-") {
+			lines = "lines"
+		}
+		texts = append(texts, fmt.Sprintf("%s would lose %s (%s %s, %s): what %s", c.Version, what, lines, l.Lines, size(l.Bytes), l.Reason))
 		texts = append(texts, lostTurns(l.Turns, words)...)
 	}
 	p.rows("lost", texts)
@@ -111,10 +115,10 @@ func lostTurns(turns []inspect.Turn, words bool) []string {
 		if text == "" {
 			text = "(no words)"
 		}
-		texts = append(texts, fmt.Sprintf("  line %s: %s", count(t.Line), text))
+		texts = append(texts, fmt.Sprintf("at line %s: %s", count(t.Line), text))
 	}
 	if more := len(turns) - shownTurns; more > 0 {
-		texts = append(texts, fmt.Sprintf("  and %s", counted(more, "more turn", "more turns")))
+		texts = append(texts, fmt.Sprintf("and %s", counted(more, "more turn", "more turns")))
 	}
 	return texts
 }

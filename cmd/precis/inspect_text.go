@@ -63,6 +63,7 @@ var chainWords = map[string]string{
 	"dangling":         "a record that the conversation needs is not in the file",
 	"loop":             "records of the conversation are their own ancestors",
 	"duplicate-uuid":   "two records have one uuid, so references are ambiguous",
+	"refused":          "the client would not resume the session",
 	"malformed-parent": "a record's link to its parent is no uuid",
 	"non-monotonic":    "a record stands before its parent",
 	"session-mismatch": "records of different sessions are mixed",
@@ -70,7 +71,14 @@ var chainWords = map[string]string{
 
 func (p *page) chain(r *inspect.Report) {
 	c := r.Chain
-	p.row("chain", strings.TrimSuffix(c.Status+": "+chainWords[c.Status], ": "))
+	words := chainWords[c.Status]
+	if d := c.Differs; d != nil {
+		words = fmt.Sprintf("by the file's own pointer; client %s resumes otherwise, by %s and %s", d.Client, counted(d.Messages, "message", "messages"), counted(d.Turns, "turn", "turns"))
+		if d.Refused != "" {
+			words = fmt.Sprintf("by the file's own pointer; client %s would not resume it", d.Client)
+		}
+	}
+	p.row("chain", strings.TrimSuffix(c.Status+": "+words, ": "))
 	if c.Status != "valid" {
 		p.brokenChain(r)
 	} else {

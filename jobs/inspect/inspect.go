@@ -85,6 +85,12 @@ func (i *inspector) chain(o Options) error {
 	if mode == string(topology.Client) {
 		c.Client = choice.Client.Client
 	}
+	if d := choice.Differ; d != nil {
+		c.Differs = &Differs{Client: choice.Client.Client, Refused: d.Refused, Messages: len(d.ClientOnly) + len(d.StrictOnly), Turns: d.Turns}
+		if d.ClientEnd >= 0 {
+			c.Differs.LeafLine = int(x.Records[d.ClientEnd].Line)
+		}
+	}
 	if sel.Leaf >= 0 {
 		c.Leaf, c.LeafLine = x.Name(x.Records[sel.Leaf].UUID), int(x.Records[sel.Leaf].Line)
 	}

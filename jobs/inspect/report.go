@@ -61,8 +61,20 @@ type Chain struct {
 	Sessions  int      `json:"sessions"`
 	Reached   int      `json:"reached,omitempty"` // of a broken chain
 	UUIDs     []string `json:"uuids,omitempty"`
+	// Differs is what the client resumes otherwise; nil where it does not, or where
+	// the chain is the client's.
+	Differs   *Differs `json:"differs,omitempty"`
 	Synthetic []string `json:"synthetic"`
 	Lost      []Lost   `json:"lost"`
+}
+
+// Differs is where the client does not resume the chain.
+type Differs struct {
+	Client   string `json:"client"`
+	Refused  string `json:"refused,omitempty"`
+	LeafLine int    `json:"leafLine,omitempty"`
+	Messages int    `json:"messages"` // that one of them leaves out
+	Turns    int    `json:"turns"`
 }
 
 // Lost is conversation that a resume would not bring back.

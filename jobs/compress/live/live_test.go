@@ -3,6 +3,7 @@ package live_test
 import (
 	"encoding/json"
 	"fmt"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/precis-dev/precis/jobs/internal/clienttest"
+	"github.com/precis-dev/precis/jobs/internal/sessiontest"
 )
 
 // sources are the sessions to compress: those that the client wrote, shapes made
@@ -43,6 +45,7 @@ const (
 // of the records that were kept, in the same order, then the prompt.
 func TestResumed(t *testing.T) {
 	eachClient(t, func(t *testing.T, version string) {
+		clienttest.Find(t, version) // or nothing is to be done here
 		every := 1
 		if version != clienttest.Versions[0] {
 			every = 5
@@ -52,7 +55,7 @@ func TestResumed(t *testing.T) {
 			if i%every > 0 || every == 1 && tried > atLeast+40 {
 				continue
 			}
-			session := read(t, path)
+			session := sessiontest.Read(t, os.DirFS(filepath.Dir(path)), filepath.Base(path))
 			candidate, refused := fold(t, session, version)
 			if refused != "" {
 				continue

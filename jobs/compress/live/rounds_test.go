@@ -2,7 +2,6 @@ package live_test
 
 import (
 	"fmt"
-	"strings"
 	"testing"
 
 	"github.com/precis-dev/precis/jobs/internal/clienttest"
@@ -98,12 +97,7 @@ func (r *rounds) rewind() {
 	term.Shows("ANSWER-1")
 	term.Prompt("QUESTION-2")
 	term.Shows("ANSWER-2")
-	term.Keys("Escape", "Escape")
-	term.Shows("(current)")
-	term.Keys("Up", "Enter")
-	term.Shows("Restore conversation")
-	term.Keys("Enter")
-	term.Wait("the end of the rewind", func(screen string) bool { return !strings.Contains(screen, "Restore conversation") })
+	term.Rewind()
 	r.c.Server.Script(clienttest.Say(clienttest.Text("mk:RA3 ANSWER-3")))
 	term.Prompt(" AGAIN")
 	term.Shows("ANSWER-3")

@@ -2,12 +2,10 @@ package live_test
 
 import (
 	"bytes"
-	"compress/gzip"
 	"context"
 	"encoding/json"
 	"flag"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -197,19 +195,4 @@ func sent(r clienttest.Resumption, prompt string) []said {
 		}
 	}
 	return out
-}
-
-func read(t *testing.T, path string) []byte {
-	t.Helper()
-	data, err := os.ReadFile(path)
-	if err == nil && strings.HasSuffix(path, ".gz") {
-		var z *gzip.Reader
-		if z, err = gzip.NewReader(bytes.NewReader(data)); err == nil {
-			data, err = io.ReadAll(z)
-		}
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
 }

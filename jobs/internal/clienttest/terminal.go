@@ -129,6 +129,19 @@ func (t *Terminal) Prompt(text string) {
 	t.Keys("Enter")
 }
 
+// Rewind goes back to before the last prompt, which the client then puts into its
+// input again.
+func (t *Terminal) Rewind() {
+	t.client.tb.Helper()
+	const question = "Restore conversation"
+	t.Keys("Escape", "Escape")
+	t.Shows("(current)")
+	t.Keys("Up", "Enter")
+	t.Shows(question)
+	t.Keys("Enter")
+	t.Wait("the end of the rewind", func(screen string) bool { return !strings.Contains(screen, question) })
+}
+
 // Kill9 ends the client and all it started with SIGKILL.
 func (t *Terminal) Kill9() {
 	t.client.tb.Helper()

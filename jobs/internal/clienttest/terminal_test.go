@@ -38,12 +38,7 @@ func TestCompact(t *testing.T) {
 func TestRewind(t *testing.T) {
 	eachClient(t, func(t *testing.T, c *clienttest.Client) {
 		term, id := started(t, c)
-		term.Keys("Escape", "Escape")
-		term.Shows("(current)")
-		term.Keys("Up", "Enter")
-		term.Shows("Restore conversation")
-		term.Keys("Enter")
-		term.Wait("the end of the rewind", func(screen string) bool { return !strings.Contains(screen, "Restore conversation") })
+		term.Rewind()
 		c.Server.Script(clienttest.Say(clienttest.Text("ANSWER-3")))
 		term.Prompt(" AGAIN") // the client has put the old question into the prompt
 		term.Shows("ANSWER-3")

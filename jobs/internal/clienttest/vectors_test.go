@@ -3,12 +3,8 @@ package clienttest_test
 import (
 	"bytes"
 	"cmp"
-	"compress/gzip"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/precis-dev/precis/jobs/internal/clienttest"
+	"github.com/precis-dev/precis/jobs/internal/sessiontest"
 )
 
 const (
@@ -105,26 +102,7 @@ func differences(want, got vector) string {
 
 func session(t *testing.T, dir string) []byte {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join(dir, "session.jsonl"))
-	if errors.Is(err, fs.ErrNotExist) {
-		data, err = unzipped(filepath.Join(dir, "session.jsonl.gz"))
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
-}
-
-func unzipped(path string) ([]byte, error) {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
-	z, err := gzip.NewReader(bytes.NewReader(data))
-	if err != nil {
-		return nil, err
-	}
-	return io.ReadAll(z)
+	return sessiontest.Read(t, os.DirFS(dir), "session.jsonl")
 }
 
 // stored is what the vector in dir has for the client, or for the newest one.

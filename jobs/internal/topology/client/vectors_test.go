@@ -2,17 +2,14 @@ package client_test
 
 import (
 	"bytes"
-	"compress/gzip"
 	"encoding/json"
-	"errors"
-	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/precis-dev/precis/jobs/internal/sessiontest"
 	"github.com/precis-dev/precis/jobs/internal/topology/client"
 	"github.com/precis-dev/precis/jobs/internal/transcript"
 )
@@ -81,26 +78,7 @@ func record(t *testing.T, file string) (r recorded) {
 
 func session(t testing.TB, dir string) []byte {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join(dir, "session.jsonl"))
-	if errors.Is(err, fs.ErrNotExist) {
-		data, err = unzip(filepath.Join(dir, "session.jsonl.gz"))
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
-}
-
-func unzip(path string) ([]byte, error) {
-	packed, err := os.ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
-	z, err := gzip.NewReader(bytes.NewReader(packed))
-	if err != nil {
-		return nil, err
-	}
-	return io.ReadAll(z)
+	return sessiontest.Read(t, os.DirFS(dir), "session.jsonl")
 }
 
 func resolve(t testing.TB, data []byte, version string) (*transcript.Index, *client.Resolution) {
