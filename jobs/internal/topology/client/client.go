@@ -1,7 +1,7 @@
 package client
 
 import (
-	"errors"
+	"slices"
 
 	"github.com/precis-dev/precis/jobs/internal/transcript"
 )
@@ -81,25 +81,30 @@ func Resolve(src *transcript.Source, rules *Rules) (*Resolution, error) {
 	if r.Refused = g.refusal(); r.Refused == "" {
 		g.resolve(r)
 	}
-	return r, errors.Join(g.err)
+	return r, g.err
 }
 
+// resolve finds the leaf, the chain above it, what belongs to it, and the request.
 func (g *graph) resolve(r *Resolution) {
 	p := g.lastPointer()
-	r.Pointer, r.Target = p.record, p.target
-	if r.Last = g.last(); r.Last < 0 {
+	r.Pointer, r.Target, r.Last = p.record, p.target, g.last()
+	switch {
+	case r.Last < 0:
 		r.Refused = NoConversation
-		return
-	}
-	if p.target >= 0 && g.sidechain(p.target) {
+	case p.target >= 0 && g.sidechain(p.target):
 		r.Refused = SidechainPointer
-		return
+	default:
+		r.Leaf, r.LeafReason = g.leaf(p, r.Last)
+		r.Line, r.Breaks = g.walk(r.Leaf)
+		r.Refused = g.refusedChain(r.Line)
 	}
-	r.Leaf, r.LeafReason = g.leaf(p, r.Last)
-	r.Line, r.Breaks = g.walk(r.Leaf)
-	if r.Refused = g.refusedChain(r.Line); r.Refused != "" {
-		return
+	if r.Refused == "" {
+		g.fill(r)
 	}
+}
+
+// fill puts in what belongs to the chain, and makes the request of it.
+func (g *graph) fill(r *Resolution) {
 	if g.kept != nil {
 		r.Preserved = g.kept.line
 	}
@@ -113,22 +118,26 @@ func (g *graph) resolve(r *Resolution) {
 
 // refusedChain is why a client refuses the conversation it found.
 func (g *graph) refusedChain(line []int) string {
-	if g.rules.refusesBroken {
-		for _, r := range line {
-			if g.broken(r) || g.x.Records[r].Has(transcript.NullBlock) || g.typ(r) == transcript.Assistant && g.x.Records[r].Has(transcript.TextContent) {
-				return NoContent
-			}
-		}
+	if g.rules.refusesBroken && slices.ContainsFunc(line, g.unreadable) {
+		return NoContent
 	}
-	if g.rules.needsTime {
-		for i := len(line) - 1; i >= 0; i-- {
-			if t := g.typ(line[i]); t == transcript.User || t == transcript.Assistant {
-				if _, ok := g.time(line[i]); !ok {
-					return NoTimestamp
-				}
-				break
+	if !g.rules.needsTime {
+		return ""
+	}
+	for _, r := range slices.Backward(line) {
+		if t := g.typ(r); t == transcript.User || t == transcript.Assistant {
+			if _, ok := g.time(r); !ok {
+				return NoTimestamp
 			}
+			break
 		}
 	}
 	return ""
+}
+
+// unreadable reports a record that a client which refuses broken ones stumbles
+// over (L3).
+func (g *graph) unreadable(r int) bool {
+	rec := &g.x.Records[r]
+	return g.broken(r) || rec.Has(transcript.NullBlock) || rec.Type == transcript.Assistant && rec.Has(transcript.TextContent)
 }

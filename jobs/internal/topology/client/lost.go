@@ -25,30 +25,28 @@ type Loss struct {
 	// Turns are the records that begin a turn: what the person said, or the first
 	// record where nothing was.
 	Turns []int
-	// At is the record at which the client stops, -1 without one.
-	At int
 }
 
 // Lost finds what a resume would not bring back, though nobody left it behind: a
 // branch that was rewound is not lost.
 func (r *Resolution) Lost() []Loss {
 	var out []Loss
-	add := func(reason string, at int, records []int) {
+	add := func(reason string, records []int) {
 		if len(records) > 0 {
-			out = append(out, r.loss(reason, at, records))
+			out = append(out, r.loss(reason, records))
 		}
 	}
 	if r.Refused != "" {
-		add(WholeSession, -1, r.messages(func(int) bool { return true }))
+		add(WholeSession, r.messages(func(int) bool { return true }))
 	} else {
-		add(AfterPointer, r.Leaf, r.afterLeaf())
-		add(BeforeBoundary, r.g.boundary, r.hiddenAbove())
+		add(AfterPointer, r.afterLeaf())
+		add(BeforeBoundary, r.hiddenAbove())
 		for _, b := range r.Breaks {
 			if b.Parent < 0 {
-				add(BehindBreak, b.Child, r.messages(func(i int) bool { return i < b.Child && r.g.node[i] }))
+				add(BehindBreak, r.messages(func(i int) bool { return i < b.Child && r.g.node[i] }))
 			}
 		}
-		add(SecondOnLine, -1, r.messages(r.g.second))
+		add(SecondOnLine, r.messages(r.g.second))
 	}
 	return append(out, r.damaged()...)
 }
@@ -93,17 +91,11 @@ func (r *Resolution) afterLeaf() []int {
 		answers := rec.Type == transcript.User && g.x.HasTool(i, transcript.Result) && p >= 0
 		below[i] = below[i] || answers && g.sameGroup(p, r.Leaf)
 	}
-	var out []int
 	for i := range g.x.Records {
 		p := int(g.parent[i])
 		below[i] = below[i] || g.node[i] && p >= 0 && below[p] && !r.Holds(i)
 	}
-	for _, i := range r.messages(func(i int) bool { return g.node[i] && (i > r.Leaf || below[i]) }) {
-		if !g.x.HasTool(i, transcript.Result) || r.Holds(int(max(0, g.parent[i]))) || below[i] {
-			out = append(out, i)
-		}
-	}
-	return out
+	return r.messages(func(i int) bool { return g.node[i] && (i > r.Leaf || below[i]) })
 }
 
 // sameGroup reports that the leaf is a result of a call's message, or one of its
@@ -121,9 +113,9 @@ func (g *graph) second(i int) bool {
 	return i > 0 && g.x.Records[i-1].Line == g.x.Records[i].Line
 }
 
-func (r *Resolution) loss(reason string, at int, records []int) Loss {
+func (r *Resolution) loss(reason string, records []int) Loss {
 	x := r.g.x
-	l := Loss{Reason: reason, At: at, Records: records, First: int(x.Records[records[0]].Line), Last: int(x.Records[records[len(records)-1]].Line)}
+	l := Loss{Reason: reason, Records: records, First: int(x.Records[records[0]].Line), Last: int(x.Records[records[len(records)-1]].Line)}
 	for i, m := range records {
 		l.Bytes += int64(x.Records[m].Len) + 1
 		if i == 0 || x.Records[m].Type == transcript.User && !x.HasTool(m, transcript.Result) && !x.Records[m].Has(transcript.Meta) {
@@ -141,9 +133,9 @@ func (r *Resolution) damaged() []Loss {
 		case transcript.Glued, transcript.Spread, transcript.NoObject:
 			continue // read, told above, or nothing that counts
 		}
-		held := slices.ContainsFunc(r.g.x.Records, func(rec transcript.Record) bool { return int(rec.Line) == d.Line })
+		_, held := slices.BinarySearchFunc(r.g.x.Records, d.Line, func(rec transcript.Record, line int) int { return int(rec.Line) - line })
 		if !held {
-			out = append(out, Loss{Reason: DamagedLine, First: d.Line, Last: d.LastLine, Bytes: d.Len, At: -1})
+			out = append(out, Loss{Reason: DamagedLine, First: d.Line, Last: d.LastLine, Bytes: d.Len})
 		}
 	}
 	return out

@@ -67,35 +67,34 @@ func (g *graph) splice() {
 		g.kept = nil
 		return
 	}
-	line := p.line
-	in := map[int]bool{}
-	for _, r := range line {
+	in := make([]bool, len(g.x.Records))
+	for _, r := range p.line {
 		in[r] = true
 	}
-	anchor, tail := g.find(p.anchor), int32(line[len(line)-1])
-	for i := range g.x.Records {
-		if g.node[i] && !in[i] && i < p.boundary {
+	for i := range p.boundary {
+		if g.node[i] && !in[i] {
 			g.drop(i)
 		}
 	}
-	if anchor >= 0 && !g.node[anchor] {
+	anchor := int32(g.find(p.anchor))
+	if anchor < 0 {
 		anchor = missing
 	}
+	g.rehang(anchor, in)
+	for _, r := range p.line {
+		g.parent[r], anchor = anchor, int32(r)
+	}
+}
+
+// rehang hangs below the last preserved record what hung below the anchor, or
+// below what is gone.
+func (g *graph) rehang(anchor int32, in []bool) {
+	tail := int32(g.kept.line[len(g.kept.line)-1])
 	for i := range g.x.Records {
-		switch at := g.parent[i]; {
-		case !g.node[i] || in[i]:
-		case anchor >= 0 && at == int32(anchor):
-			g.parent[i] = tail
-		case at >= 0 && !g.node[at]:
+		above := g.parent[i]
+		if g.node[i] && !in[i] && above >= 0 && (above == anchor || !g.node[above]) {
 			g.parent[i] = tail
 		}
-	}
-	above := int32(anchor)
-	if anchor < 0 {
-		above = missing
-	}
-	for _, r := range line {
-		g.parent[r], above = above, int32(r)
 	}
 }
 

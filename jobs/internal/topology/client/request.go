@@ -286,7 +286,13 @@ func (q *request) arrange() {
 			of[r] = int32(i) + 1
 		}
 	}
-	others := make([][]int, len(q.messages)+1) // by the message they follow
+	q.order(q.others(of))
+}
+
+// others are the active records that no message is made of, by the number of the
+// message they follow.
+func (q *request) others(of []int32) [][]int {
+	others := make([][]int, len(q.messages)+1)
 	at := int32(0)
 	for _, r := range q.r.Active {
 		if of[r] > 0 {
@@ -295,15 +301,20 @@ func (q *request) arrange() {
 			others[at] = append(others[at], r)
 		}
 	}
-	q.r.Ordered = append(q.r.Ordered, others[0]...)
+	return others
+}
+
+func (q *request) order(others [][]int) {
+	out := append(make([]int, 0, len(q.r.Active)), others[0]...)
 	for i, m := range q.messages {
-		q.r.Ordered = append(q.r.Ordered, m.Records...)
+		out = append(out, m.Records...)
 		if n := i + 1; q.waits(m) && n < len(q.messages) && q.messages[n].Role == User {
 			others[n+1] = append(others[n], others[n+1]...) // not between calls and results
 		} else {
-			q.r.Ordered = append(q.r.Ordered, others[n]...)
+			out = append(out, others[n]...)
 		}
 	}
+	q.r.Ordered = out
 }
 
 // waits reports an answer with calls that stay: their results come right behind.
