@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -100,22 +101,18 @@ func (p *page) losses(c inspect.Client, words bool) {
 			lines = "lines"
 		}
 		texts = append(texts, fmt.Sprintf("%s would lose %s (%s %s, %s): what %s", c.Version, what, lines, l.Lines, size(l.Bytes), l.Reason))
-		texts = append(texts, lostTurns(l.Turns, words)...)
+		if words {
+			texts = append(texts, firstWords(l.Turns)...)
+		}
 	}
 	p.rows("lost", texts)
 }
 
-func lostTurns(turns []inspect.Turn, words bool) []string {
-	if !words {
-		return nil
-	}
+// firstWords lists the beginnings of turns.
+func firstWords(turns []inspect.Turn) []string {
 	var texts []string
 	for _, t := range turns[:min(len(turns), shownTurns)] {
-		text := t.Words
-		if text == "" {
-			text = "(no words)"
-		}
-		texts = append(texts, fmt.Sprintf("at line %s: %s", count(t.Line), text))
+		texts = append(texts, fmt.Sprintf("at line %s: %s", count(t.Line), cmp.Or(t.Words, "(no words)")))
 	}
 	if more := len(turns) - shownTurns; more > 0 {
 		texts = append(texts, fmt.Sprintf("and %s", counted(more, "more turn", "more turns")))

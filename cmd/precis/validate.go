@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/precis-dev/precis/jobs/inspect"
 	"github.com/precis-dev/precis/jobs/validate"
 )
 
@@ -130,6 +131,9 @@ func (c *cli) tellValidated(all []validated) error {
 		for _, f := range v.Findings {
 			severities[string(f.Severity)]++
 			p.finding(v.file, f.Line, string(f.Severity), f.Rule, f.Message, f.Fix)
+			if len(f.Turns) > 0 && c.own(v.file) {
+				p.lostTurns(f.Turns)
+			}
 		}
 		if v.ok() {
 			good++
@@ -142,6 +146,13 @@ func (c *cli) tellValidated(all []validated) error {
 		p.printf("%s, %s ok%s\n", counted(len(all), "file", "files"), count(good), listed(severities))
 	}
 	return p.err
+}
+
+// lostTurns tells below a finding which turns it is about.
+func (p *page) lostTurns(turns []inspect.Turn) {
+	for _, text := range firstWords(turns) {
+		p.printf("    %s\n", visible(text))
+	}
 }
 
 func (p *page) finding(file string, line int, severity, rule, message, fix string) {

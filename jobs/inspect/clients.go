@@ -3,8 +3,6 @@ package inspect
 import (
 	"fmt"
 	"slices"
-	"strings"
-	"unicode/utf8"
 
 	"github.com/precis-dev/precis/jobs/internal/jsonspan"
 	"github.com/precis-dev/precis/jobs/internal/topology/client"
@@ -58,13 +56,12 @@ func (i *inspector) client(res *client.Resolution) Client {
 }
 
 func (i *inspector) lost(l client.Loss) Lost {
-	out := Lost{Rule: l.Reason, Lines: fmt.Sprint(l.First), Records: len(l.Records), Bytes: l.Bytes, Reason: l.Because(), Turns: []Turn{}}
+	out := Lost{Rule: l.Reason, Lines: fmt.Sprint(l.First), Records: len(l.Records), Bytes: l.Bytes, Reason: l.Because(), Turns: l.Turns}
+	if l.Turns == nil {
+		out.Turns = []Turn{}
+	}
 	if l.Last != l.First {
 		out.Lines = fmt.Sprintf("%d-%d", l.First, l.Last)
-	}
-	for _, r := range l.Turns {
-		rec := &i.x.Records[r]
-		out.Turns = append(out.Turns, Turn{i.x.Name(rec.UUID), int(rec.Line), i.words(r)})
 	}
 	return out
 }
@@ -109,32 +106,6 @@ func (i *inspector) sent(res *client.Resolution) []bool {
 func (i *inspector) thinking(r int) bool {
 	rec := &i.x.Records[r]
 	return rec.Has(transcript.Thinking) && !rec.Has(transcript.Substance) && !i.x.HasTool(r, transcript.Use)
-}
-
-// maxWords bounds the first words of a lost turn, in characters.
-const maxWords = 60
-
-// words are the first words of a message.
-func (i *inspector) words(r int) string {
-	content, err := i.src.Content(r)
-	if err != nil {
-		return ""
-	}
-	v, err := jsonspan.Parse(content)
-	if err != nil {
-		return ""
-	}
-	text := v.Text()
-	for block := range v.Elements() {
-		if text = block.Get("text").Text(); text != "" {
-			break
-		}
-	}
-	text = strings.Join(strings.Fields(text), " ")
-	if utf8.RuneCountInString(text) > maxWords {
-		text = string([]rune(text)[:maxWords]) + "..."
-	}
-	return text
 }
 
 // added are the texts of the client's own.

@@ -87,13 +87,8 @@ type Lost struct {
 	Turns   []Turn `json:"turns"`
 }
 
-// Turn is the record that begins a lost turn. Its first words are for the person
-// who looks at the file, and are not part of the JSON.
-type Turn struct {
-	ID    string `json:"id"`
-	Line  int    `json:"line"`
-	Words string `json:"-"`
-}
+// Turn is the record that begins a lost turn.
+type Turn = finding.Turn
 
 // Client is what one version of the client would resume.
 type Client struct {

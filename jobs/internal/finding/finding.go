@@ -16,7 +16,8 @@ const (
 	Note    Severity = "note"    // worth knowing
 )
 
-// Finding is one thing wrong. Its texts never hold transcript content.
+// Finding is one thing wrong. Its texts never hold transcript content, but for the
+// words of its turns.
 type Finding struct {
 	Rule     string   `json:"rule"`
 	Severity Severity `json:"severity"`
@@ -26,6 +27,16 @@ type Finding struct {
 	ID       string   `json:"id,omitempty"`   // of the record
 	Message  string   `json:"message"`
 	Fix      string   `json:"fix,omitempty"` // what to do about it
+	// Turns are what the person loses by it.
+	Turns []Turn `json:"turns,omitempty"`
+}
+
+// Turn is the record that begins a turn of the conversation. Its first words are
+// for the person who looks at the file, and no part of the JSON.
+type Turn struct {
+	ID    string `json:"id"`
+	Line  int    `json:"line"`
+	Words string `json:"-"`
 }
 
 // Sort orders findings by place, then by rule.

@@ -143,6 +143,7 @@ func (t *teller) lost() {
 			continue // a damaged line is told as one
 		}
 		t.add(l.Records[0], "client-loses", finding.Warning,
-			fmt.Sprintf("%d messages (lines %d to %d) are not brought back by client %s: what %s", len(l.Records), l.First, l.Last, t.r.Client, l.Because()), "")
+			fmt.Sprintf("messages are not brought back by client %s: %d, in lines %d to %d, %d bytes; what %s", t.r.Client, len(l.Records), l.First, l.Last, l.Bytes, l.Because()), "")
+		t.found[len(t.found)-1].Turns = l.Turns
 	}
 }

@@ -2,7 +2,11 @@ package client
 
 import (
 	"slices"
+	"strings"
+	"unicode/utf8"
 
+	"github.com/precis-dev/precis/jobs/internal/finding"
+	"github.com/precis-dev/precis/jobs/internal/jsonspan"
 	"github.com/precis-dev/precis/jobs/internal/transcript"
 )
 
@@ -22,9 +26,9 @@ type Loss struct {
 	First, Last int // lines
 	Bytes       int64
 	Records     []int // in file order; none for damage
-	// Turns are the records that begin a turn: what the person said, or the first
-	// record where nothing was.
-	Turns []int
+	// Turns begin with what the person said, or with the first record where nothing
+	// was.
+	Turns []finding.Turn
 }
 
 // Lost finds what a resume would not bring back, though nobody left it behind: a
@@ -119,7 +123,7 @@ func (r *Resolution) loss(reason string, records []int) Loss {
 	for i, m := range records {
 		l.Bytes += int64(x.Records[m].Len) + 1
 		if i == 0 || x.Records[m].Type == transcript.User && !x.HasTool(m, transcript.Result) && !x.Records[m].Has(transcript.Meta) {
-			l.Turns = append(l.Turns, m)
+			l.Turns = append(l.Turns, finding.Turn{ID: x.Name(x.Records[m].UUID), Line: int(x.Records[m].Line), Words: r.words(m)})
 		}
 	}
 	return l
@@ -139,4 +143,30 @@ func (r *Resolution) damaged() []Loss {
 		}
 	}
 	return out
+}
+
+// maxWords bounds the first words of a turn, in characters.
+const maxWords = 60
+
+// words are the first words of a message, "" where it cannot be read.
+func (r *Resolution) words(record int) string {
+	content, err := r.g.src.Content(record)
+	if err != nil {
+		return ""
+	}
+	v, err := jsonspan.Parse(content)
+	if err != nil {
+		return ""
+	}
+	text := v.Text()
+	for block := range v.Elements() {
+		if text = block.Get("text").Text(); text != "" {
+			break
+		}
+	}
+	text = strings.Join(strings.Fields(text), " ")
+	if utf8.RuneCountInString(text) > maxWords {
+		text = string([]rune(text)[:maxWords]) + "..."
+	}
+	return text
 }
