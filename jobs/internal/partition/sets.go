@@ -79,8 +79,8 @@ func (s *Sets) Projected(x *transcript.Index) []int {
 	return out
 }
 
-// side finds the snapshots before the pointer that an identifier ties to the raw
-// part.
+// side finds the snapshots that an identifier ties to the raw part; by the
+// pointer's rule those before it.
 func side(x *transcript.Index, sel *topology.Selection, raw []int, policy Policy, limit int) []int {
 	if policy != ActiveCorrelated || limit == 0 {
 		return nil
@@ -95,8 +95,8 @@ func side(x *transcript.Index, sel *topology.Selection, raw []int, policy Policy
 		}
 	}
 	end := len(x.Records)
-	if sel.Pointer >= 0 {
-		end = sel.Pointer
+	if sel.Mode == topology.Pointer {
+		end = sel.Pointer // what follows it is another state
 	}
 	var out []int
 	for r := range end {

@@ -66,7 +66,7 @@ func (c *Choice) compare(x *transcript.Index, o Options) {
 
 // FromClient is a client's resolution as a selection.
 func FromClient(x *transcript.Index, res *client.Resolution) *Selection {
-	s := &Selection{Mode: Client, Status: Valid, Pointer: res.Pointer, Leaf: res.Leaf, Active: slices.Clone(res.Ordered)}
+	s := &Selection{Mode: Client, Status: Valid, Pointer: x.LastPointer(), Leaf: res.Leaf, Active: slices.Clone(res.Ordered)}
 	s.Recovered = len(res.Active) - len(res.Line)
 	s.Findings = res.Findings()
 	if res.Refused != "" {

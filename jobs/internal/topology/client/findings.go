@@ -89,7 +89,7 @@ func (t *teller) preserved() {
 		}
 	}
 	if n > 0 {
-		t.add(t.r.g.kept.boundary, "client-preserves", finding.Note, fmt.Sprintf("%d records that the client's compaction kept stand before the boundary and are hung behind it", n), "")
+		t.add(t.r.g.kept.boundary, "client-preserves", finding.Note, counted(n, "record")+" that the client's compaction kept by reference, from before the boundary: taken behind it", "")
 	}
 }
 
@@ -112,7 +112,7 @@ func (t *teller) revived() {
 		}
 	}
 	if n > 0 {
-		t.add(first, "client-completes", finding.Note, fmt.Sprintf("%d records beside the parent walk belong to tool groups of it and are sent", n), "")
+		t.add(first, "client-completes", finding.Note, counted(n, "record")+" of tool groups beside the parent walk: sent with them", "")
 	}
 }
 
@@ -134,6 +134,20 @@ var lostBecause = map[string]string{
 	DamagedLine:    "cannot be read",
 }
 
+func (l Loss) lines() string {
+	if l.First == l.Last {
+		return fmt.Sprintf("line %d", l.First)
+	}
+	return fmt.Sprintf("lines %d to %d", l.First, l.Last)
+}
+
+func counted(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
 // Because says in words why it is lost.
 func (l Loss) Because() string { return lostBecause[l.Reason] }
 
@@ -143,7 +157,7 @@ func (t *teller) lost() {
 			continue // a damaged line is told as one
 		}
 		t.add(l.Records[0], "client-loses", finding.Warning,
-			fmt.Sprintf("messages are not brought back by client %s: %d, in lines %d to %d, %d bytes; what %s", t.r.Client, len(l.Records), l.First, l.Last, l.Bytes, l.Because()), "")
+			fmt.Sprintf("client %s does not bring back %s (%s, %d bytes): what %s", t.r.Client, counted(len(l.Records), "message"), l.lines(), l.Bytes, l.Because()), "")
 		t.found[len(t.found)-1].Turns = l.Turns
 	}
 }
