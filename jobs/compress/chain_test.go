@@ -10,6 +10,7 @@ import (
 	"github.com/precis-dev/precis/jobs/compress"
 	st "github.com/precis-dev/precis/jobs/internal/sessiontest"
 	"github.com/precis-dev/precis/jobs/internal/topology"
+	"github.com/precis-dev/precis/jobs/internal/topology/client"
 	"github.com/precis-dev/precis/jobs/internal/transcript"
 	"github.com/precis-dev/precis/schemas"
 )
@@ -41,9 +42,9 @@ func TestALaggingPointer(t *testing.T) {
 	if !slices.ContainsFunc(w.report().Warnings, func(w compress.Warning) bool { return w.Rule == "chains-differ" }) {
 		t.Error("pointer: no warning of what is left out")
 	}
-	client := newWorld(t)
-	client.put("/s/x.jsonl", lagging())
-	if got := strings.Join(mustRun(client, "mode.chain=client"), "\n"); strings.Count(got, "LATER") != 2 {
+	whole := newWorld(t)
+	whole.put("/s/x.jsonl", lagging())
+	if got := strings.Join(mustRun(whole, "mode.chain=client"), "\n"); strings.Count(got, "LATER") != 2 {
 		t.Error("client: the last turn is not in the new file")
 	}
 	leaf := newWorld(t)
@@ -181,5 +182,28 @@ func TestAPhysicalTailHangsBelowTheSummary(t *testing.T) {
 		if !sel.OK() || !x.Compact(sel.Active[0]) {
 			t.Errorf("%s: the chain is %v %v", name, sel.Status, sel.Active)
 		}
+	}
+}
+
+// The versions that a job may name are those whose rules are known.
+func TestTheSchemaKnowsTheClients(t *testing.T) {
+	text, ok := schemas.Get("job.compress")
+	if !ok {
+		t.Fatal("no schema")
+	}
+	var schema struct {
+		Properties struct {
+			Mode struct {
+				Properties struct {
+					Client struct{ Enum []string }
+				}
+			}
+		}
+	}
+	if err := json.Unmarshal(text, &schema); err != nil {
+		t.Fatal(err)
+	}
+	if got := schema.Properties.Mode.Properties.Client.Enum; !slices.Equal(got, append([]string{""}, client.Versions()...)) {
+		t.Errorf("mode.client may be %q, known are %q", got, client.Versions())
 	}
 }

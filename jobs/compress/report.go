@@ -152,7 +152,7 @@ func (f *fold) report() *Report {
 			"request": f.request(), "item": sol.item,
 			"candidate": "sha256:" + hex.EncodeToString(f.verified.SHA256[:]), "summary": "sha256:" + sol.digest,
 		},
-		Versions: map[string]any{"engine": EngineVersion, "pack": PackVersion, "report": ReportVersion},
+		Versions: map[string]any{"engine": EngineVersion, "pack": PackVersion, "report": ReportVersion, "client": rules(f.job).Version},
 	}
 	r.Gates = f.gates(r.After)
 	r.Warnings = f.reportWarnings(r)

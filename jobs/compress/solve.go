@@ -283,7 +283,7 @@ func (f *fold) facts(sets *partition.Sets, tokens int64) summary.Facts {
 // describe is what the boundary records about the fold.
 func (f *fold) describe(sol *solution, kept int64) compose.Fold {
 	return compose.Fold{
-		Engine: EngineVersion, Request: f.request(), SourceSHA256: f.session.SHA256(), SummarySHA256: sol.digest,
+		Engine: EngineVersion, Client: rules(f.job).Version, Request: f.request(), SourceSHA256: f.session.SHA256(), SummarySHA256: sol.digest,
 		SummaryMode: f.job.Mode.Summary, SourceRecords: len(f.session.Records),
 		FoldedTokens: sol.folded, KeptTokens: kept,
 		FoldedDigest:       lineSet(sol.sets.Summary),

@@ -29,10 +29,10 @@ type Input struct {
 
 // Fold is what the boundary says about how it came to be.
 type Fold struct {
-	Engine, Request, SourceSHA256, SummarySHA256, SummaryMode string
-	SourceRecords                                             int
-	FoldedTokens, KeptTokens                                  int64
-	FoldedDigest, BranchDigest, UnattributedDigest            string
+	Engine, Client, Request, SourceSHA256, SummarySHA256, SummaryMode string
+	SourceRecords                                                     int
+	FoldedTokens, KeptTokens                                          int64
+	FoldedDigest, BranchDigest, UnattributedDigest                    string
 }
 
 // namespace is the UUID namespace of the ids in a candidate.

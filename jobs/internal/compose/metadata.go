@@ -27,7 +27,7 @@ func (c *composer) fold() []byte {
 	f.text("engine", c.Fold.Engine).text("item", c.Item).text("request", c.Fold.Request)
 	f.raw("source", source.end())
 	f.text("summary", c.Fold.SummaryMode).text("summarySha256", c.Fold.SummarySHA256)
-	f.text("chain", string(c.Selection.Mode))
+	f.text("chain", string(c.Selection.Mode)).text("client", c.Fold.Client)
 	f.raw("folded", folded.end()).raw("excludedBranch", branch.end()).raw("excludedUnattributed", loose.end())
 	f.number("kept", int64(len(s.Raw))).number("side", int64(len(s.Side)))
 	return f.end()
