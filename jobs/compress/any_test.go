@@ -36,7 +36,7 @@ func drawAny(t *rapid.T) []byte {
 }
 
 func drawRecord(t *rapid.T, b *st.Builder, name, parent, tool, message string, opts []st.Option) {
-	switch rapid.IntRange(0, 11).Draw(t, "kind") {
+	switch rapid.IntRange(0, 14).Draw(t, "kind") {
 	case 0, 1:
 		b.User(name, parent, "words "+name, opts...)
 	case 2, 3:
@@ -53,6 +53,12 @@ func drawRecord(t *rapid.T, b *st.Builder, name, parent, tool, message string, o
 		b.LastPrompt(parent)
 	case 11:
 		b.Assistant(name, parent, message, append(opts, st.Thinking("thought"))...)
+	case 12:
+		b.Progress(name, parent, opts...)
+	case 13:
+		b.System(name, parent, "local_command", opts...)
+	case 14:
+		b.System(name, parent, "note", append(opts, st.With("type", "voice-note"))...)
 	}
 }
 
@@ -95,7 +101,7 @@ func oneLine(t *rapid.T, candidate []byte) {
 			t.Fatalf("%s: %q, %d breaks, %d active in a line of %d\n%s", version, r.Refused, len(r.Breaks), len(r.Active), len(r.Line), candidate)
 		}
 		for i, a := range r.Active {
-			if i > 0 && a != r.Active[i-1]+1 {
+			if between := i > 0 && a != r.Active[i-1]+1; between && beside(x, r.Active[i-1]+1, a) {
 				t.Fatalf("%s: record %d follows %d\n%s", version, a, r.Active[i-1], candidate)
 			}
 		}
@@ -107,4 +113,14 @@ func oneLine(t *rapid.T, candidate []byte) {
 			}
 		}
 	}
+}
+
+// beside reports a record between two others that a conversation could be made of.
+func beside(x *transcript.Index, from, to int) bool {
+	for i := from; i < to; i++ {
+		if client.Node(x.Records[i].Type) {
+			return true
+		}
+	}
+	return to < from
 }

@@ -19,15 +19,15 @@ type link struct {
 	uuid    string
 	parent  string
 	changed bool // the parent is not the source's
-	beside  bool // of a type that is no link for clients
+	beside  bool // of a type that no conversation is made of
 	closes  topology.OpenCall
 }
 
 // line is what stands below the summary, record by record. It is one line, so
 // that no client has anything to put in its place; in a sequential session that
-// changes the parent of the first record only. A record of a type that is no link
-// for clients hangs beside it, and a call that the client would answer itself is
-// closed by a result.
+// changes the parent of the first record only. Progress, and a record of a type
+// that clients do not know, hangs beside it; a call that the client would answer
+// itself is closed by a result.
 func (c *composer) line() []link {
 	if c.Selection.Mode == topology.PhysicalTail {
 		return c.tail()
@@ -41,7 +41,7 @@ func (c *composer) line() []link {
 	above := c.c.Summary
 	for _, r := range c.Sets.Raw {
 		rec := &x.Records[r]
-		l := link{record: r, uuid: x.Name(rec.UUID), parent: above, beside: !client.Links(rec.Type)}
+		l := link{record: r, uuid: x.Name(rec.UUID), parent: above, beside: !client.Node(rec.Type)}
 		l.changed = x.Name(rec.Parent) != above || rec.BadParent != transcript.ParentFine
 		if out = append(out, l); !l.beside {
 			above = l.uuid

@@ -74,7 +74,8 @@ func merge(x *transcript.Index, active []int) []message {
 	assistant := map[transcript.Sym]int{}
 	for _, r := range active {
 		rec := &x.Records[r]
-		if !rec.API() || rec.ErrorRow() {
+		command := rec.Type == transcript.System && x.Name(rec.Subtype) == "local_command" // sent as the person's words
+		if !command && (!rec.API() || rec.ErrorRow()) {
 			continue
 		}
 		n := len(ms)

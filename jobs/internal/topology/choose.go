@@ -79,8 +79,10 @@ func FromClient(x *transcript.Index, res *client.Resolution) *Selection {
 // materialize makes one line of the active records.
 func (s *Selection) materialize(x *transcript.Index) {
 	s.Walk, s.Lineage = s.Active, runs(x, s.Active)
-	if n := len(s.Active); n > 0 {
-		s.Leaf = s.Active[n-1]
+	for _, r := range s.Active {
+		if client.Node(x.Records[r].Type) {
+			s.Leaf = r
+		}
 	}
 }
 

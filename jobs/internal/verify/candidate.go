@@ -121,7 +121,7 @@ func (v *candidate) onePointer() {
 		return
 	}
 	at := last - 1
-	for at > 0 && (v.x.Records[at].UUID == 0 || !v.physicalTail && !client.Links(v.x.Records[at].Type)) {
+	for at > 0 && (v.x.Records[at].UUID == 0 || !v.physicalTail && !client.Node(v.x.Records[at].Type)) {
 		at-- // rows beside the line
 	}
 	leaf, ptr := &v.x.Records[at], &v.x.Records[last]
@@ -155,7 +155,7 @@ func (v *candidate) chain() {
 func (v *candidate) line(records []int) bool {
 	want := []int{v.boundary, v.summary}
 	for r := v.summary + 1; r < min(v.summary+1+len(v.c.Kept), len(v.x.Records)); r++ {
-		if client.Links(v.x.Records[r].Type) {
+		if client.Node(v.x.Records[r].Type) {
 			want = append(want, r)
 		}
 	}

@@ -59,7 +59,7 @@ func (g *graph) nodes() {
 	g.byUUID = make([]int32, x.Symbols())
 	for i := range x.Records {
 		r := &x.Records[i]
-		if r.UUID == 0 || !Links(r.Type) || g.hidden(i) {
+		if r.UUID == 0 || !links(r.Type) || g.hidden(i) {
 			continue
 		}
 		if old := g.byUUID[r.UUID]; old > 0 {
@@ -70,15 +70,18 @@ func (g *graph) nodes() {
 	}
 }
 
-// Links reports the types that are links of a chain for a client. A parent of any
-// other type is one that it does not find.
-func Links(t transcript.Type) bool {
+// Node reports the types that a conversation is made of.
+func Node(t transcript.Type) bool {
 	switch t {
-	case transcript.User, transcript.Assistant, transcript.System, transcript.Attachment, transcript.Progress:
+	case transcript.User, transcript.Assistant, transcript.System, transcript.Attachment:
 		return true
 	}
 	return false
 }
+
+// links reports the types that are links of a chain: nodes, and progress, which
+// only passes on. A parent of any other type is one that is not found.
+func links(t transcript.Type) bool { return Node(t) || t == transcript.Progress }
 
 // hidden reports a record that the client does not read: the second on its line
 // (L1), and in a large file what stands before the last boundary and is not named

@@ -309,7 +309,7 @@ func (q *request) order(others [][]int) {
 	for i, m := range q.messages {
 		out = append(out, m.Records...)
 		if n := i + 1; q.waits(m) && n < len(q.messages) && q.messages[n].Role == User {
-			others[n+1] = append(others[n], others[n+1]...) // not between calls and results
+			others[n+1] = append(others[n], others[n+1]...) // calls, results, then the rest
 		} else {
 			out = append(out, others[n]...)
 		}
