@@ -11,15 +11,14 @@ import (
 // find, in milliseconds (W2).
 const bridgeSpan = 5000
 
-// walk follows the parents from the leaf to a root or to the first boundary,
-// which ends the conversation (W1, W4), and returns the line from there down. A
-// link that is broken or closes a circle is bridged by time.
+// walk follows the parents from the leaf to a root and returns the line from there
+// down (W1). A link that is broken or closes a circle is bridged by time.
 func (g *graph) walk(leaf int) (line []int, breaks []Break) {
 	seen := make([]bool, len(g.x.Records))
 	for r := leaf; ; {
 		seen[r] = true
 		line = append(line, r)
-		if g.x.Boundary(r) || g.parent[r] == root {
+		if g.parent[r] == root {
 			break
 		}
 		p := int(g.parent[r])
@@ -36,6 +35,17 @@ func (g *graph) walk(leaf int) (line []int, breaks []Break) {
 	}
 	slices.Reverse(line)
 	return line, breaks
+}
+
+// fromBoundary is the part of a list from its last boundary on: there the
+// conversation begins (W4).
+func (g *graph) fromBoundary(list []int) []int {
+	for i, r := range slices.Backward(list) {
+		if g.x.Boundary(r) {
+			return list[i:]
+		}
+	}
+	return list
 }
 
 // clock holds the nodes by time.

@@ -95,20 +95,30 @@ func (g *graph) resolve(r *Resolution) {
 		r.Refused = SidechainPointer
 	default:
 		r.Leaf, r.LeafReason = g.leaf(p, r.Last)
-		r.Line, r.Breaks = g.walk(r.Leaf)
-		r.Refused = g.refusedChain(r.Line)
-	}
-	if r.Refused == "" {
-		g.fill(r)
+		chain, breaks := g.walk(r.Leaf)
+		r.Line = g.fromBoundary(chain)
+		if r.Refused = g.refusedChain(r.Line); r.Refused == "" {
+			g.fill(r, chain, breaks)
+		}
 	}
 }
 
-// fill puts in what belongs to the chain, and makes the request of it.
-func (g *graph) fill(r *Resolution) {
+// fill puts in what belongs to the chain, and makes the request of what stands
+// behind its last boundary.
+func (g *graph) fill(r *Resolution, chain []int, breaks []Break) {
+	on := make([]bool, len(g.x.Records))
+	for _, i := range r.Line {
+		on[i] = true
+	}
+	for _, b := range breaks {
+		if on[b.Child] {
+			r.Breaks = append(r.Breaks, b)
+		}
+	}
 	if g.kept != nil {
 		r.Preserved = g.kept.line
 	}
-	r.Active = g.complete(r.Line)
+	r.Active = g.fromBoundary(g.complete(chain))
 	r.active = make([]bool, len(g.x.Records))
 	for _, i := range r.Active {
 		r.active[i] = true

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/precis-dev/precis/jobs/internal/transcript"
@@ -101,7 +102,7 @@ func (c *groups) fragments(byMessage []int32) {
 
 // messageAbove is the message that a record hangs right below, 0 for none.
 func (c *groups) messageAbove(i int) int32 {
-	if p := c.parent[i]; p >= 0 {
+	if p := c.above(i); p >= 0 {
 		return c.of[p]
 	}
 	return 0
@@ -169,7 +170,7 @@ func (c *groups) search() {
 	}
 	for _, tool := range c.x.Tools {
 		r, number := int(tool.Record), open[tool.ID]
-		if number == 0 || tool.Kind != transcript.Result || !c.node[r] || c.sidechain(r) || c.typ(r) != transcript.User || !c.free(r, number) {
+		if number == 0 || tool.Kind != transcript.Result || !c.node[r] || c.sidechain(r) || c.typ(r) != transcript.User || !c.free(r, number, tool.ID) {
 			continue
 		}
 		open[tool.ID] = 0
@@ -182,16 +183,18 @@ func (c *groups) search() {
 	for i := range c.list {
 		t := &c.list[i]
 		t.late = slices.DeleteFunc(t.late, func(r int32) bool { return c.in[r] != int32(i)+1 })
-		slices.Sort(t.late)
 	}
 }
 
 // free reports that a message may take a record: nothing of an earlier turn has
 // it, and it does not stand behind on the chain.
-func (c *groups) free(r int, number int32) bool {
+func (c *groups) free(r int, number int32, id transcript.Sym) bool {
 	t := c.group(number)
 	if at := c.on[r]; at > 0 {
 		return at < c.on[t.on[0]] && c.turn[at] == t.turn
+	}
+	if p := c.above(r); p >= 0 && c.of[p] != number && slices.Contains(slices.Collect(c.x.ToolIDs(p, transcript.Use)), id) {
+		return false // it answers another call of this id
 	}
 	by := c.in[r]
 	return by == 0 || by > number || c.group(by).turn == t.turn
@@ -241,21 +244,35 @@ func (c *groups) notes() {
 				c.notesBelow(number, int(r))
 			}
 		}
-		slices.Sort(t.beside)
 	}
 }
 
 func (c *groups) notesBelow(number int32, r int) {
-	c.childrenOf(r, func(child int) {
+	for _, child := range c.childrenPast(r) {
 		if c.in[child] > 0 {
-			return
+			continue
 		}
 		for _, n := range c.onlyNotes(number, child) {
 			c.in[n] = number
 			t := c.group(number)
 			t.beside = append(t.beside, int32(n))
 		}
-	})
+	}
+}
+
+// childrenPast are the children of a record, and in the place of progress what
+// hangs below that.
+func (c *groups) childrenPast(r int) (children []int) {
+	for queue := []int{r}; len(queue) > 0; queue = queue[1:] {
+		c.childrenOf(queue[0], func(child int) {
+			if c.typ(child) == transcript.Progress {
+				queue = append(queue, child)
+			} else {
+				children = append(children, child)
+			}
+		})
+	}
+	return children
 }
 
 // onlyNotes is the subtree below a record when it holds notes alone, none of them
@@ -270,7 +287,7 @@ func (c *groups) onlyNotes(number int32, top int) (notes []int) {
 			return nil
 		}
 		notes = append(notes, r)
-		c.childrenOf(r, func(child int) { queue = append(queue, child) })
+		queue = append(queue, c.childrenPast(r)...)
 	}
 	return notes
 }
@@ -284,8 +301,12 @@ func (c *groups) note(r int) bool {
 func (c *groups) order() []int {
 	p := places{map[int32][]int32{}, map[int32][]int32{}}
 	for i := range c.list {
-		if t := &c.list[i]; c.rules.fileOrder {
-			t.inFileOrder(p)
+		t := &c.list[i]
+		for _, list := range [...][]int32{t.off, t.late, t.beside} {
+			slices.SortFunc(list, func(a, b int32) int { return cmp.Compare(c.place(a), c.place(b)) })
+		}
+		if c.rules.fileOrder {
+			c.inFileOrder(t, p)
 		} else {
 			p.after(t.on[len(t.on)-1], t.off...)
 			p.after(t.on[len(t.on)-1], t.late...)
@@ -319,10 +340,10 @@ func (p places) after(at int32, records ...int32) {
 
 // inFileOrder places the records that are put in among those on the chain, which
 // keep their order: fragments behind the first one, results among the results.
-func (t *group) inFileOrder(p places) {
+func (c *groups) inFileOrder(t *group, p places) {
 	at := 0
 	for _, f := range t.off {
-		for at+1 < len(t.on) && t.on[at+1] < f {
+		for at+1 < len(t.on) && c.place(t.on[at+1]) < c.place(f) {
 			at++
 		}
 		p.after(t.on[at], f)
@@ -333,7 +354,7 @@ func (t *group) inFileOrder(p places) {
 	}
 	next := 0
 	for _, r := range t.late {
-		for next < len(t.results) && t.results[next] < r {
+		for next < len(t.results) && c.place(t.results[next]) < c.place(r) {
 			next++
 		}
 		if next < len(t.results) {

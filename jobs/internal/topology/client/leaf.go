@@ -30,6 +30,9 @@ func (g *graph) lastPointer() pointer {
 	if p.record >= 0 && p.record < g.boundary {
 		p.record, p.target = -1, missing
 	}
+	if p.target >= 0 && !g.belowMessage(p.target, make([]bool, len(g.x.Records))) {
+		p.target = missing
+	}
 	return p
 }
 
@@ -102,9 +105,9 @@ func (g *graph) leaf(p pointer, last int) (leaf int, reason LeafReason) {
 		return g.tail(last), LastRecord
 	case p.explicit:
 		return g.tail(p.target), ExplicitPointer
-	case g.above(p.target, last):
+	case g.isAbove(p.target, last):
 		return g.tail(last), LastRecord
-	case g.rules.followsGroup && g.groupGoesOn(p.target, last):
+	case g.followsGroups(p.target) && g.groupGoesOn(p.target, last):
 		return last, PastGroup
 	}
 	return g.tail(p.target), PointerLeaf
@@ -134,8 +137,8 @@ func (g *graph) newest(last int) (int, LeafReason) {
 	return last, LastRecord
 }
 
-// above reports that a is r or an ancestor of it by plain links (B3).
-func (g *graph) above(a, r int) bool {
+// isAbove reports that a is r or an ancestor of it by plain links (B3).
+func (g *graph) isAbove(a, r int) bool {
 	for n := 0; r >= 0 && n <= len(g.x.Records); n++ {
 		if r == a {
 			return true
@@ -148,7 +151,8 @@ func (g *graph) above(a, r int) bool {
 // tail goes from a pointer's record down through the records that accompany it,
 // never to a message.
 func (g *graph) tail(r int) int {
-	for n := 0; n < len(g.x.Records); n++ {
+	for seen := map[int]bool{}; !seen[r]; {
+		seen[r] = true
 		best, at := -1, ""
 		g.childrenOf(r, func(c int) {
 			if t := g.timeText(c); g.side(c) && !g.sidechain(c) && (best < 0 || t > at) {
@@ -161,6 +165,13 @@ func (g *graph) tail(r int) int {
 		r = best
 	}
 	return r
+}
+
+// followsGroups reports that a pointer in a tool group may give way. Where it is
+// no rule of the client it is one in the wake of its own compaction, but for a
+// pointer on a result (F2).
+func (g *graph) followsGroups(target int) bool {
+	return g.rules.followsGroup || g.kept != nil && g.kept.boundary == g.boundary && !g.answers(target)
 }
 
 // groupGoesOn reports that a pointer within a tool group gives way to the last
@@ -176,7 +187,7 @@ func (g *graph) groupGoesOn(p, last int) bool {
 	a := x
 	result := g.answers(x)
 	if result {
-		a = int(g.parent[x])
+		a = g.above(x)
 	}
 	if a < 0 || !g.calls(a) || g.x.Records[a].Message == 0 {
 		return false

@@ -26,9 +26,11 @@ type graph struct {
 	node     []bool
 	byUUID   []int32 // record+1 by symbol
 	parent   []int32
+	first    map[int32]int32 // of a repeated uuid: its first copy, by its last
 	kept     *preserved
 	boundary int // the last boundary of the file, -1 without one
 
+	up    []int32 // by record: the nearest ancestor that is no progress
 	below *children
 	clock *clock
 	err   error // the first trouble in reading the file again
@@ -57,13 +59,15 @@ func (g *graph) nodes() {
 	x := g.x
 	g.node = make([]bool, len(x.Records))
 	g.byUUID = make([]int32, x.Symbols())
+	g.first = map[int32]int32{}
 	for i := range x.Records {
 		r := &x.Records[i]
 		if r.UUID == 0 || !links(r.Type) || g.hidden(i) {
 			continue
 		}
-		if old := g.byUUID[r.UUID]; old > 0 {
-			g.node[old-1] = false
+		if old := g.byUUID[r.UUID] - 1; old >= 0 {
+			g.node[old] = false
+			g.first[int32(i)] = g.place(old)
 		}
 		g.byUUID[r.UUID] = int32(i) + 1
 		g.node[i] = true
@@ -100,6 +104,15 @@ func (g *graph) hidden(i int) bool {
 	return true
 }
 
+// place is where a record stands among those that are put in: a repeated one where
+// it was first (W3).
+func (g *graph) place(i int32) int32 {
+	if first, ok := g.first[i]; ok {
+		return first
+	}
+	return i
+}
+
 // find returns the record that the client has under a uuid, missing without one.
 func (g *graph) find(uuid transcript.Sym) int {
 	return int(g.byUUID[uuid]) - 1
@@ -126,6 +139,39 @@ func (g *graph) parentOf(r *transcript.Record) int32 {
 		return missing
 	}
 	return g.byUUID[r.Parent] - 1
+}
+
+// above is the nearest ancestor of a record that is no progress, which only
+// passes on (L3); negative without one.
+func (g *graph) above(i int) int {
+	if g.up == nil {
+		g.passProgress()
+	}
+	return int(g.up[i])
+}
+
+func (g *graph) passProgress() {
+	const unknown = -3
+	g.up = make([]int32, len(g.x.Records))
+	for i := range g.up {
+		g.up[i] = unknown
+	}
+	for i := range g.up {
+		var rows []int32 // progress on the way up
+		p := g.parent[i]
+		for p >= 0 && g.typ(int(p)) == transcript.Progress && g.up[p] == unknown {
+			g.up[p] = missing // a circle of progress leads nowhere
+			rows = append(rows, p)
+			p = g.parent[p]
+		}
+		if p >= 0 && g.typ(int(p)) == transcript.Progress {
+			p = g.up[p]
+		}
+		g.up[i] = p
+		for _, r := range rows {
+			g.up[r] = p
+		}
+	}
 }
 
 // broken reports a message that says nothing the client can read, or an

@@ -80,6 +80,7 @@ func (g *graph) request(r *Resolution) {
 			q.add(rec)
 		}
 	}
+	q.settle()
 	q.pair()
 	q.arrange()
 	q.send()
@@ -131,9 +132,7 @@ func (q *request) add(r int) {
 	case q.broken(r):
 	case rec.Type == transcript.Assistant && !rec.ErrorRow():
 		q.answer(r)
-	case rec.Type == transcript.User,
-		rec.Type == transcript.System && q.x.Name(rec.Subtype) == "local_command",
-		rec.Type == transcript.Attachment && q.x.Name(rec.Name) == "queued_command":
+	case rec.Type == transcript.User, rec.Type == transcript.System && q.x.Name(rec.Subtype) == "local_command":
 		q.words(r)
 	case rec.Type == transcript.Attachment && q.sentAttachment(r):
 		q.messages = append(q.messages, Message{Role: System, Records: []int{r}})
@@ -144,10 +143,42 @@ func (q *request) add(r int) {
 // something that the client words itself (N5).
 func (q *request) sentAttachment(r int) bool {
 	switch q.x.Name(q.x.Records[r].Name) {
-	case "hook_additional_context", "hook_success":
+	case "hook_additional_context", "hook_success", "queued_command":
 		return true
 	}
 	return false
+}
+
+// attached is the number of attachments that stand at the end, right behind an
+// answer. They wait for the person's next message and follow it; where the next is
+// an answer again, they are a message of the person's (N5).
+func (q *request) attached() int {
+	n := 0
+	for n < len(q.messages) && q.messages[len(q.messages)-1-n].Role == System {
+		n++
+	}
+	if n == len(q.messages) || q.messages[len(q.messages)-1-n].Role != Assistant {
+		return 0
+	}
+	return n
+}
+
+// settle makes a message of the person's of the attachments that wait.
+func (q *request) settle() {
+	n := q.attached()
+	if n == 0 {
+		return
+	}
+	at := len(q.messages) - n
+	waiting := q.messages[at:]
+	q.messages = q.messages[:at]
+	var records []int
+	for _, m := range waiting {
+		records = append(records, m.Records...)
+	}
+	q.messages = append(q.messages, Message{Role: User, Records: records})
+	q.user = len(q.messages)
+	q.barrier = append(q.barrier, q.user)
 }
 
 // answer adds an assistant record: to the message of its id, over results that
@@ -160,6 +191,7 @@ func (q *request) answer(r int) {
 		m.Records = append(m.Records, r)
 		return
 	}
+	q.settle()
 	q.messages = append(q.messages, Message{Role: Assistant, Records: []int{r}})
 	q.latest[id], q.user = int32(len(q.messages)), 0
 }
@@ -167,8 +199,9 @@ func (q *request) answer(r int) {
 // words adds a record to the person's message, over attachments.
 func (q *request) words(r int) {
 	if q.user == 0 {
-		q.messages = append(q.messages, Message{Role: User})
-		q.user = len(q.messages)
+		at := len(q.messages) - q.attached()
+		q.messages = slices.Insert(q.messages, at, Message{Role: User})
+		q.user = at + 1
 		q.barrier = append(q.barrier, q.user)
 	}
 	m := &q.messages[q.user-1]
@@ -186,6 +219,8 @@ type tail struct {
 	calls  bool // the last answer makes a call
 }
 
+// findTail looks at the end of the turn (E1). An error row of the client ends it,
+// too, though it is not sent.
 func (q *request) findTail() {
 	for i, m := range q.messages {
 		if m.Role == Assistant {
@@ -197,9 +232,16 @@ func (q *request) findTail() {
 				q.tail.calls = q.calls(r)
 			case m.Role == User && q.x.HasTool(r, transcript.Result):
 				q.tail.result = i + 1
-			case m.Role == User:
+			case m.Role == User && q.typ(r) == transcript.User:
 				q.tail.text, q.tail.turn = i+1, i+1
 			}
+		}
+	}
+	for _, r := range slices.Backward(q.r.Active) {
+		if rec := &q.x.Records[r]; rec.Type == transcript.Assistant && rec.ErrorRow() {
+			q.tail.turn, q.tail.calls = len(q.messages)+1, false
+		} else if rec.Type == transcript.User || rec.Type == transcript.Assistant {
+			return
 		}
 	}
 }
@@ -439,25 +481,39 @@ func (q *request) sendWords(m Message, first, last bool) []int {
 	return all
 }
 
-// end closes a turn that the assistant had not (E2).
+// end closes a turn that the assistant had not (E2). An error row of the client
+// closes it, but for the client that asks to continue, after results.
 func (q *request) end() {
-	attached := false
+	attached, failed := false, false
 	for i, r := range slices.Backward(q.r.Active) {
 		switch rec := &q.x.Records[r]; {
-		case q.broken(r), i >= q.silent && rec.Type == transcript.Assistant:
+		case q.broken(r), rec.Type == transcript.Assistant && i >= q.silent:
 		case rec.Type == transcript.Attachment:
 			attached = true
 		case rec.Type == transcript.Assistant:
-			if slices.ContainsFunc(q.r.Invented, func(i Invention) bool { return i.Text == interrupted }) {
-				q.invent(Assistant, noResponse, 0, r)
+			if !q.rules.asksToContinue || !rec.ErrorRow() && !failed || q.says(r) && !rec.ErrorRow() {
+				q.endAfterAnswer(r)
+				return
 			}
-			return
+			failed = true
 		case rec.Type == transcript.User:
-			if q.rules.asksToContinue && (attached || q.x.HasTool(r, transcript.Result)) {
-				q.invent(User, goOn, 0, r)
-			}
-			q.invent(Assistant, noResponse, 0, r)
+			q.endAfterWords(r, attached || q.x.HasTool(r, transcript.Result), failed)
 			return
 		}
 	}
+}
+
+func (q *request) endAfterAnswer(r int) {
+	if slices.ContainsFunc(q.r.Invented, func(i Invention) bool { return i.Text == interrupted }) {
+		q.invent(Assistant, noResponse, 0, r)
+	}
+}
+
+func (q *request) endAfterWords(r int, more, failed bool) {
+	if q.rules.asksToContinue && more {
+		q.invent(User, goOn, 0, r)
+	} else if failed {
+		return
+	}
+	q.invent(Assistant, noResponse, 0, r)
 }
