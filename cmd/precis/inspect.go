@@ -54,7 +54,7 @@ EXIT STATUS
 	f.StringVar(&o.Chain, "chain", "agreed", "`RULE` that resolves the conversation: agreed, pointer, client or leaf")
 	f.StringVar(&o.Leaf, "leaf", "", "`UUID` of the record the conversation ends at, with --chain leaf")
 	f.StringVar(&o.Client, "client", "", "`VERSION` of the client that will resume it; the newest one known by default")
-	f.BoolVar(&o.UUIDs, "uuids", false, "list the records of the conversation, in its order")
+	f.BoolVar(&o.UUIDs, "uuids", false, "list the records of the conversation, in its order; with --chain client those whose words are sent, in the order of the request")
 	f.BoolVar(&o.Resume, "resume", false, "print the conversation as the client would send it, and nothing else")
 	return verb
 }

@@ -34,12 +34,7 @@ func (p *page) clients(r *inspect.Report, words bool) {
 		texts = append(texts, "they differ: "+difference(d))
 	}
 	p.rows("clients", texts)
-	for i, c := range r.Clients {
-		if i > 0 && sameLoss(c.Lost, r.Clients[0].Lost) {
-			continue
-		}
-		p.losses(c, words)
-	}
+	p.losses(r.Clients, words)
 }
 
 func prediction(c inspect.Client) string {
@@ -73,39 +68,43 @@ func difference(d *inspect.Difference) string {
 	return strings.Join(parts, ", ")
 }
 
-func sameLoss(a, b []inspect.Lost) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if a[i].Rule != b[i].Rule || a[i].Lines != b[i].Lines || a[i].Records != b[i].Records {
-			return false
+// losses tells what clients would not bring back, turn by turn; those that lose the
+// same are told together.
+func (p *page) losses(clients []inspect.Client, words bool) {
+	var keys []string
+	losers, lost := map[string][]string{}, map[string]inspect.Lost{}
+	for _, c := range clients {
+		for _, l := range c.Lost {
+			key := fmt.Sprint(l.Rule, l.Lines, l.Records)
+			if l.Rule == "whole-session" {
+				continue // said with the refusal
+			}
+			if losers[key] == nil {
+				keys = append(keys, key)
+				lost[key] = l
+			}
+			losers[key] = append(losers[key], c.Version)
 		}
 	}
-	return true
-}
-
-// losses tells what a client would not bring back, turn by turn.
-func (p *page) losses(c inspect.Client, words bool) {
 	var texts []string
-	for _, l := range c.Lost {
-		if l.Rule == "whole-session" {
-			continue // said with the refusal
-		}
-		what := fmt.Sprintf("%s in %s", counted(l.Records, "message", "messages"), counted(len(l.Turns), "turn", "turns"))
-		if l.Records == 0 {
-			what = "a line"
-		}
-		lines := "line"
-		if strings.Contains(l.Lines, "-") {
-			lines = "lines"
-		}
-		texts = append(texts, fmt.Sprintf("%s would lose %s (%s %s, %s): what %s", c.Version, what, lines, l.Lines, size(l.Bytes), l.Reason))
+	for _, key := range keys {
+		texts = append(texts, loss(strings.Join(losers[key], " and "), lost[key]))
 		if words {
-			texts = append(texts, firstWords(l.Turns)...)
+			texts = append(texts, firstWords(lost[key].Turns)...)
 		}
 	}
 	p.rows("lost", texts)
+}
+
+func loss(who string, l inspect.Lost) string {
+	lines := "line " + l.Lines
+	if strings.Contains(l.Lines, "-") {
+		lines = "lines " + l.Lines
+	}
+	if l.Records == 0 {
+		return fmt.Sprintf("%s could not read %s (%s)", who, lines, size(l.Bytes))
+	}
+	return fmt.Sprintf("%s would lose %s in %s (%s, %s): what %s", who, counted(l.Records, "message", "messages"), counted(len(l.Turns), "turn", "turns"), lines, size(l.Bytes), l.Reason)
 }
 
 // firstWords lists the beginnings of turns.

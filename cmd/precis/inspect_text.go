@@ -144,8 +144,8 @@ func (p *page) branches(all []inspect.Branch) {
 }
 
 func (p *page) partition(s inspect.Partition) {
-	p.row("partition", fmt.Sprintf("a job with default budgets would fold %s, keep %s raw, carry %s beside them and %s control records",
-		count(s.Summary), count(s.Raw), count(s.Side), count(s.Control)))
+	p.row("partition", fmt.Sprintf("a job with default budgets would fold %s, keep %s raw, carry %s beside them and %s",
+		count(s.Summary), count(s.Raw), count(s.Side), counted(s.Control, "control record", "control records")))
 	p.row("", fmt.Sprintf("excluded: %s of other branches, %s unattributed", count(s.ExcludedBranch), count(s.ExcludedUnattributed)))
 }
 

@@ -125,7 +125,6 @@ func (f *fold) selected(ctx context.Context) error {
 	if err := f.open(ctx); err != nil {
 		return err
 	}
-	x := f.session.Index
 	mode := f.job.Mode
 	choice, err := topology.Choose(f.session.Source, topology.Options{
 		Mode: topology.Mode(mode.Chain), Leaf: mode.Leaf, Extension: mode.Extension, Client: mode.Client,
@@ -141,16 +140,36 @@ func (f *fold) selected(ctx context.Context) error {
 	if choice.Differ != nil && sel.Mode == topology.Agreed {
 		return f.chainsDiffer()
 	}
-	if sel.Mode == topology.Client && len(sel.Active) > 0 && x.Records[sel.Leaf].Has(transcript.Sidechain) {
+	f.sel = sel
+	return f.paired()
+}
+
+// paired checks the tool exchanges of the chain. The pointer's rule forbids to
+// hide one that is broken; what a client's resume mends is mended in the new file.
+func (f *fold) paired() error {
+	x, sel := f.session.Index, f.sel
+	if sel.Mode == topology.Client {
+		f.choice.Mend(x)
+	} else if err := f.unbroken(); err != nil {
+		return err
+	}
+	if sel.Mode == topology.Agreed {
+		f.choice.Mend(x)
+	}
+	if byClient := sel.Mode == topology.Client || sel.Mode == topology.Agreed; byClient && sel.Leaf >= 0 && x.Records[sel.Leaf].Has(transcript.Sidechain) {
 		return f.refuse("leaf-in-sidechain", "the conversation ends in a record of a helper's chain, to which a client takes no pointer", "choose another end with mode.chain: leaf")
 	}
-	f.sel = sel
 	f.pairs = pairing.Check(x, sel.Active)
 	f.pairs.Findings = slices.DeleteFunc(f.pairs.Findings, f.closed)
-	faults := f.pairs.Findings
-	if sel.Mode != topology.Client { // which minds neither, and both are folded
-		faults = append(verify.Chain(f.session.Source, sel.Active), faults...)
+	if finding.HasErrors(f.pairs.Findings) {
+		return f.broken("", f.pairs.Findings)
 	}
+	return nil
+}
+
+// unbroken refuses a chain with faults that a fold must not hide.
+func (f *fold) unbroken() error {
+	faults := append(verify.Chain(f.session.Source, f.sel.Active), pairing.Check(f.session.Index, f.sel.Active).Findings...)
 	if finding.HasErrors(faults) {
 		return f.broken("", faults)
 	}

@@ -86,7 +86,7 @@ func (f *fold) composed(ctx context.Context) error {
 	}
 	f.verified = x
 	for _, w := range findings {
-		if w.Rule == verify.ClientDiffers { // the others are told of the source
+		if w.Rule == verify.ClientDiffers || w.Rule == verify.ClientMends { // the others are told of the source
 			f.warnings = append(f.warnings, w)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/precis-dev/precis/jobs/internal/finding"
 	"github.com/precis-dev/precis/jobs/internal/topology"
+	"github.com/precis-dev/precis/jobs/internal/topology/client"
 )
 
 // reportWarnings collects what is not wrong enough to refuse.
@@ -36,7 +37,7 @@ func (f *fold) clientWarnings() []Warning {
 		out = append(out, Warning{"chains-differ", int(f.session.Records[f.choice.Differ.StrictEnd].Line), f.difference()})
 	}
 	if f.sel.Mode == topology.Client {
-		for _, w := range f.sel.Findings {
+		for _, w := range append(client.Losses(f.choice.Client), f.sel.Findings...) {
 			if w.Severity == finding.Note {
 				continue
 			}

@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 
@@ -15,23 +16,19 @@ func Clients() []string { return client.Versions() }
 // clients predicts what each known client would resume; named is the resolution
 // of the one that was asked for, whose losses and messages are told.
 func (i *inspector) clients(named *client.Resolution, messages bool) error {
-	var all []*client.Resolution
+	others, err := named.Others()
+	if err != nil {
+		return err
+	}
+	i.all = append([]*client.Resolution{named}, others...)
 	for _, version := range client.Versions() {
-		res := named
-		if version != named.Client {
-			rules, _ := client.Known(version)
-			var err error
-			if res, err = client.Resolve(i.src, rules); err != nil {
-				return err
-			}
-		}
-		all = append(all, res)
-		i.r.Clients = append(i.r.Clients, i.client(res))
-		if version == named.Client {
+		at := slices.IndexFunc(i.all, func(r *client.Resolution) bool { return r.Client == version })
+		i.r.Clients = append(i.r.Clients, i.client(i.all[at]))
+		if at == 0 {
 			i.r.Chain.Lost = i.r.Clients[len(i.r.Clients)-1].Lost
 		}
 	}
-	i.r.Differ = i.differ(all)
+	i.r.Differ = i.differ(i.all)
 	if messages {
 		return i.resume(named)
 	}
@@ -66,8 +63,7 @@ func (i *inspector) lost(l client.Loss) Lost {
 	return out
 }
 
-// differ compares the predictions with that of the newest client; nil when all
-// are the same.
+// differ compares the predictions with the first one; nil when all are the same.
 func (i *inspector) differ(all []*client.Resolution) *Difference {
 	d := &Difference{}
 	first := all[0]
@@ -121,29 +117,55 @@ func (i *inspector) added(res *client.Resolution) []string {
 	return out
 }
 
-// resume lists the messages that the client would send, with what it adds behind
-// the message of the record it follows.
+// resume lists the messages that the client would send, with what it adds: an
+// answer to a call behind the results, the rest behind the message of the record
+// it follows.
 func (i *inspector) resume(res *client.Resolution) error {
-	added := map[int][]Said{}
+	results, after := map[int][]Part{}, map[int][]Said{}
 	for n, text := range i.added(res) {
-		at := res.Invented[n].After
-		added[at] = append(added[at], Said{string(res.Invented[n].Role), []Part{{Added: text}}})
+		a := res.Invented[n]
+		if a.Use != 0 {
+			results[a.After] = append(results[a.After], Part{Added: text})
+		} else {
+			after[a.After] = append(after[a.After], Said{string(a.Role), []Part{{Added: text}}})
+		}
 	}
 	i.r.Resume = []Said{}
-	for _, m := range res.Messages {
-		said := Said{Role: string(m.Role)}
-		var after []Said
-		for _, r := range m.Records {
-			part, err := i.part(r)
-			if err != nil {
-				return err
-			}
-			said.Parts = append(said.Parts, part)
-			after = append(after, added[r]...)
+	var waiting []Part
+	for n, m := range res.Messages {
+		said, err := i.said(m, waiting)
+		if err != nil {
+			return err
 		}
-		i.r.Resume = append(append(i.r.Resume, said), after...)
+		i.r.Resume = append(i.r.Resume, said)
+		waiting = nil
+		for _, r := range m.Records {
+			waiting = append(waiting, results[r]...)
+			i.r.Resume = append(i.r.Resume, after[r]...)
+		}
+		if next := n + 1; len(waiting) > 0 && (next == len(res.Messages) || res.Messages[next].Role != client.User) {
+			i.r.Resume = append(i.r.Resume, Said{string(client.User), waiting})
+			waiting = nil
+		}
 	}
 	return nil
+}
+
+// said is a message; results that the client adds stand behind those there are.
+func (i *inspector) said(m client.Message, added []Part) (Said, error) {
+	said := Said{Role: string(m.Role)}
+	for _, r := range m.Records {
+		if len(added) > 0 && !i.x.HasTool(r, transcript.Result) {
+			said.Parts, added = append(said.Parts, added...), nil
+		}
+		part, err := i.part(r)
+		if err != nil {
+			return said, err
+		}
+		said.Parts = append(said.Parts, part)
+	}
+	said.Parts = append(said.Parts, added...)
+	return said, nil
 }
 
 // part is what a record says: its content, or of an attachment the record itself.
@@ -160,6 +182,6 @@ func (i *inspector) part(r int) (Part, error) {
 			content = a.Raw
 		}
 	}
-	p.Content = slices.Clone(content)
+	p.Content = bytes.ToValidUTF8(content, []byte("\uFFFD"))
 	return p, err
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/precis-dev/precis/jobs/internal/partition"
 	"github.com/precis-dev/precis/jobs/internal/sessions"
 	"github.com/precis-dev/precis/jobs/internal/topology"
+	"github.com/precis-dev/precis/jobs/internal/topology/client"
 	"github.com/precis-dev/precis/jobs/internal/transcript"
 	"github.com/precis-dev/precis/jobs/internal/verify"
 )
@@ -39,6 +40,7 @@ type inspector struct {
 	x   *transcript.Index
 	src *transcript.Source
 	sel *topology.Selection
+	all []*client.Resolution // of the known clients, the one asked for first
 	r   *Report
 }
 
@@ -105,7 +107,7 @@ func (i *inspector) chain(o Options) error {
 		return err
 	}
 	i.pointers()
-	i.findings(choice)
+	i.findings()
 	return nil
 }
 
@@ -123,14 +125,14 @@ func (i *inspector) uuids(c *topology.Choice) []string {
 	return out
 }
 
-func (i *inspector) findings(choice *topology.Choice) {
+func (i *inspector) findings() {
 	pairs := pairing.Check(i.x, i.sel.Active)
 	i.r.Tools = Tools{Uses: pairs.Uses, Results: pairs.Results, Partial: pairs.Partial, Names: i.toolNames()}
-	res := choice.Client
+	clients := i.all
 	if i.r.Agent != agents.Claude {
-		res = nil
+		clients = nil
 	}
-	i.r.Findings = verify.Session(i.src, i.sel, res, pairs)
+	i.r.Findings = verify.Session(i.src, i.sel, clients, pairs)
 	if i.r.Findings == nil {
 		i.r.Findings = []finding.Finding{}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/precis-dev/precis/jobs/internal/pairing"
 	"github.com/precis-dev/precis/jobs/internal/sessions"
 	"github.com/precis-dev/precis/jobs/internal/topology"
+	"github.com/precis-dev/precis/jobs/internal/topology/client"
 	"github.com/precis-dev/precis/jobs/internal/verify"
 )
 
@@ -36,10 +37,14 @@ func Check(ctx context.Context, f afero.Fs, path string, progress func(done, tot
 	if err != nil {
 		return nil, err
 	}
-	if s.Agent != agents.Claude {
-		c.Client = nil
+	clients, err := c.Client.Others()
+	if err != nil {
+		return nil, err
 	}
-	findings := verify.Session(s.Source, c.Selection, c.Client, pairing.Check(s.Index, c.Active))
+	if clients = append([]*client.Resolution{c.Client}, clients...); s.Agent != agents.Claude {
+		clients = nil
+	}
+	findings := verify.Session(s.Source, c.Selection, clients, pairing.Check(s.Index, c.Active))
 	out := &File{File: path, Agent: s.Agent, Records: len(s.Records), Findings: findings}
 	if out.Findings == nil {
 		out.Findings = []finding.Finding{}

@@ -22,7 +22,7 @@ func sources(t *testing.T) []string {
 	for _, pattern := range []string{
 		"sessions/*.jsonl", "sessions/compacted/*.jsonl", "cases/*.jsonl",
 		"vectors/W[56]*/session.jsonl", "vectors/N332-W*/session.jsonl", "vectors/N332-[YZ]*/session.jsonl",
-		"vectors/K1*/session.jsonl", "vectors/N2*/session.jsonl", "vectors/T*/session.jsonl", "vectors/E*/session.jsonl",
+		"vectors/A-*/session.jsonl", "vectors/K1*/session.jsonl", "vectors/N2*/session.jsonl", "vectors/T*/session.jsonl", "vectors/E*/session.jsonl",
 	} {
 		files, err := filepath.Glob(filepath.Join("..", "..", "..", "testdata", pattern))
 		if err != nil {
@@ -98,6 +98,7 @@ func resumed(t *testing.T, c *clienttest.Client, version string, session, candid
 		}
 	}
 	same(t, "minus the folded part", got[1:], rest, append(is.texts(), closed(is, was)...))
+	others(t, version, candidate, after)
 	gone := was.markers(t, kept)
 	for _, b := range got[1:] {
 		for _, m := range marker.FindAllString(b.text, -1) {
@@ -112,6 +113,44 @@ func resumed(t *testing.T, c *clienttest.Client, version string, session, candid
 			t.Errorf("%s of a record that is no part of the conversation is in the new file", m)
 		}
 	}
+}
+
+// others resumes a candidate with the versions it was not made for: they send the
+// same line.
+func others(t *testing.T, version string, candidate []byte, id string) {
+	t.Helper()
+	for _, v := range clienttest.Versions {
+		if v == version {
+			continue
+		}
+		is := predict(t, candidate, v)
+		r := clienttest.Find(t, v).Resume(candidate, id, prompt)
+		if r.Outcome != clienttest.Sent || len(is.Active) != len(is.Line) || len(is.Dropped) > 0 {
+			t.Fatalf("client %s: %s, %d active in a line of %d, %d dropped", v, r.Outcome, len(is.Active), len(is.Line), len(is.Dropped))
+		}
+		same(t, "client "+v, sent(r, prompt), is.blocks, is.texts())
+	}
+}
+
+// What both rules agree on is folded by the default rule, to the same effect.
+func TestAgreed(t *testing.T) {
+	eachClient(t, func(t *testing.T, version string) {
+		clienttest.Find(t, version)
+		tried := 0
+		for _, path := range sources(t) {
+			session := sessiontest.Read(t, os.DirFS(filepath.Dir(path)), filepath.Base(path))
+			if candidate, refused := fold(t, session, version, "mode.chain=agreed"); refused == "" && tried < 12 {
+				tried++
+				t.Run(filepath.Base(filepath.Dir(path))+"/"+filepath.Base(path), func(t *testing.T) {
+					t.Parallel()
+					resumed(t, clienttest.Find(t, version), version, session, candidate)
+				})
+			}
+		}
+		if tried < 12 {
+			t.Errorf("only %d sessions are agreed on", tried)
+		}
+	})
 }
 
 // texts are the texts that the client is to add.

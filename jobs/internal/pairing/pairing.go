@@ -166,7 +166,7 @@ func (c *checker) open(m message) {
 	for _, t := range missing {
 		if answered > 0 {
 			c.report.Partial++
-			c.warn(int(t.Record), PartialResults, "this call of a parallel group has no result; the client leaves it out", c.x.Name(t.ID))
+			c.warn(int(t.Record), PartialResults, "this call of a parallel group has no result; clients leave it out or answer it themselves", c.x.Name(t.ID))
 			continue
 		}
 		c.fault(int(t.Record), UseWithoutResult, "this tool call has no result; the model's server refuses every further prompt", c.x.Name(t.ID))

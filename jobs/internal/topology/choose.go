@@ -38,13 +38,18 @@ func Choose(src *transcript.Source, o Options) (*Choice, error) {
 		return nil, err
 	}
 	c := &Choice{Selection: FromClient(src.Index, res), Client: res}
-	if o.Mode == Client {
-		c.leaveOut(src.Index, res.Dropped)
-		c.Open = openCalls(src.Index, res, c.Active)
-		return c, nil
+	if o.Mode != Client {
+		c.compare(src.Index, o)
 	}
-	c.compare(src.Index, o)
 	return c, nil
+}
+
+// Mend takes out of a client's conversation what the client takes away, and tells
+// which calls it would answer itself, so that what is written needs no mending by
+// any version.
+func (c *Choice) Mend(x *transcript.Index) {
+	c.leaveOut(x, c.Client.Dropped)
+	c.Open = openCalls(x, c.Client, c.Active)
 }
 
 // compare sets the selection against the strict one, which goes where they
@@ -60,6 +65,8 @@ func (c *Choice) compare(x *transcript.Index, o Options) {
 	}
 	if mode != Agreed || !strict.OK() || c.Differ != nil {
 		c.Selection = strict
+	} else {
+		c.Findings = nil // the client's are no fault of what both agree on
 	}
 	c.Mode = mode
 }

@@ -48,6 +48,10 @@ func Candidate(c *compose.Candidate, src *transcript.Source, physicalTail bool, 
 // else.
 const ClientDiffers = "client-differs"
 
+// ClientMends is the rule that no client has to mend a tool exchange of the
+// candidate. The pointer's chain alone may hold one that it does.
+const ClientMends = "client-mends"
+
 // candidate is a checker that knows what the candidate was meant to be.
 type candidate struct {
 	checker
@@ -174,16 +178,28 @@ func (v *candidate) resumed(rules *client.Rules) error {
 		if err != nil {
 			return err
 		}
-		if res.Refused == "" && len(res.Breaks) == 0 && v.line(res.Active) {
-			continue
-		}
 		sev := finding.Warning
 		if version == rules.Version {
 			sev = finding.Error
 		}
-		v.add(-1, ClientDiffers, sev, fmt.Sprintf("client %s would not resume exactly the pair and the kept records", version), "")
+		if res.Refused != "" || len(res.Breaks) > 0 || !v.line(res.Active) {
+			v.add(-1, ClientDiffers, sev, fmt.Sprintf("client %s would not resume exactly the pair and the kept records", version), "")
+		} else if n := mended(res); n > 0 {
+			v.add(-1, ClientMends, finding.Warning, fmt.Sprintf("client %s would take away or answer %d tool calls or results by itself", version, n), "")
+		}
 	}
 	return nil
+}
+
+// mended counts what a client changes in the tool exchanges.
+func mended(res *client.Resolution) int {
+	n := len(res.Dropped)
+	for _, i := range res.Invented {
+		if i.Use != 0 {
+			n++
+		}
+	}
+	return n
 }
 
 // preserved demands that the boundary's list of kept records is exactly the

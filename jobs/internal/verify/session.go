@@ -13,15 +13,16 @@ import (
 )
 
 // Session checks a file by the session profile: the pointer's selection is sel,
-// pairs are the tool exchanges of its active records, and res is what the client
-// resumes, nil for a file of another agent.
-func Session(src *transcript.Source, sel *topology.Selection, res *client.Resolution, pairs pairing.Report) []finding.Finding {
+// pairs are the tool exchanges of its active records, and clients is what the
+// known clients resume, the one that matters first; none for a file of another
+// agent.
+func Session(src *transcript.Source, sel *topology.Selection, clients []*client.Resolution, pairs pairing.Report) []finding.Finding {
 	c := &checker{src: src, x: src.Index}
 	c.damage()
 	c.records()
 	c.topology(sel)
-	if res != nil {
-		c.client(sel, res)
+	if len(clients) > 0 {
+		c.clients(sel, clients)
 	}
 	if sel.OK() {
 		c.findings = append(c.findings, pairs.Findings...)
@@ -176,14 +177,15 @@ func (c *checker) topology(sel *topology.Selection) {
 	}
 }
 
-// client adds what the client does to the file on a resume; what other rules tell
-// already is left out.
-func (c *checker) client(sel *topology.Selection, res *client.Resolution) {
+// clients adds what the first client does to the file on a resume, and what any of
+// them loses; what other rules tell already is left out.
+func (c *checker) clients(sel *topology.Selection, clients []*client.Resolution) {
+	c.findings = append(c.findings, client.Losses(clients...)...)
 	if sel.Mode == topology.Client {
-		return // told as the selection's own findings
+		return // the rest is told as the selection's own findings
 	}
 	told := map[string]bool{"client-completes": sel.Recovered > 0, "client-drops": sel.OK()}
-	for _, f := range res.Findings() {
+	for _, f := range clients[0].Findings() {
 		if !told[f.Rule] {
 			c.findings = append(c.findings, f)
 		}
@@ -226,7 +228,7 @@ func (c *checker) pairs(counts func(int) bool) {
 // notes reports what is healthy and surprising.
 func (c *checker) notes(sel *topology.Selection) {
 	if sel.OK() && sel.Recovered > 0 {
-		c.add(-1, "parallel-siblings", finding.Note, fmt.Sprintf("%d records of parallel tool calls hang beside the chain and belong to it", sel.Recovered), "")
+		c.add(-1, "parallel-siblings", finding.Note, fmt.Sprintf("records of parallel tool calls that hang beside the chain and belong to it: %d", sel.Recovered), "")
 	}
 	conversation := false
 	for r := range c.x.Records {

@@ -84,6 +84,22 @@ func Resolve(src *transcript.Source, rules *Rules) (*Resolution, error) {
 	return r, g.err
 }
 
+// Others are what the other known versions resume of the same file, newest first.
+func (r *Resolution) Others() ([]*Resolution, error) {
+	var out []*Resolution
+	for _, rules := range versions {
+		if rules.Version == r.Client {
+			continue
+		}
+		other, err := Resolve(r.g.src, rules)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, other)
+	}
+	return out, nil
+}
+
 // resolve finds the leaf, the chain above it, what belongs to it, and the request.
 func (g *graph) resolve(r *Resolution) {
 	p := g.lastPointer()

@@ -2,6 +2,7 @@ package client
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/precis-dev/precis/jobs/internal/finding"
 	"github.com/precis-dev/precis/jobs/internal/transcript"
@@ -17,16 +18,12 @@ var refusedBecause = map[string][2]string{
 }
 
 // Findings are the deviations from the plain file: everything that the client
-// bridges, cuts, revives, moves, drops or invents. A resume that loses nothing
-// and mends nothing has none.
+// bridges, cuts, revives, moves, drops or invents. What is lost by it, [Losses]
+// tells.
 func (r *Resolution) Findings() []finding.Finding {
 	t := &teller{r: r, x: r.g.x}
 	if r.Refused != "" {
-		why, sev := refusedBecause[r.Refused], finding.Error
-		if r.Refused == NoConversation {
-			sev = finding.Note
-		}
-		t.add(-1, "client-refuses", sev, fmt.Sprintf("client %s does not resume the session: %s", r.Client, why[0]), why[1])
+		t.refused(r, finding.Error)
 		return t.found
 	}
 	t.pointer()
@@ -34,7 +31,6 @@ func (r *Resolution) Findings() []finding.Finding {
 	t.preserved()
 	t.revived()
 	t.mended()
-	t.lost()
 	finding.Sort(t.found)
 	return t.found
 }
@@ -50,6 +46,15 @@ func (t *teller) add(r int, rule string, sev finding.Severity, message, fix stri
 	t.found = append(t.found, finding.At(t.x, r, finding.Finding{Rule: rule, Severity: sev, Message: message, Fix: fix}))
 }
 
+// refused tells that a client does not resume the session.
+func (t *teller) refused(r *Resolution, sev finding.Severity) {
+	why := refusedBecause[r.Refused]
+	if r.Refused == NoConversation {
+		sev = finding.Note
+	}
+	t.add(-1, "client-refuses", sev, fmt.Sprintf("client %s does not resume the session: %s", r.Client, why[0]), why[1])
+}
+
 func (t *teller) line(r int) int { return int(t.x.Records[r].Line) }
 
 // pointer tells a leaf that is not where the last pointer is.
@@ -62,7 +67,7 @@ func (t *teller) pointer() {
 		t.add(r.Pointer, "client-ignores-pointer", finding.Note, fmt.Sprintf("the pointer names no record that is loaded; the conversation ends at line %d", t.line(r.Leaf)), "")
 	case r.LeafReason == PastGroup:
 		t.add(r.Pointer, "client-passes-pointer", finding.Note, fmt.Sprintf("the pointer lies within a group of tool calls; the conversation goes on to line %d", t.line(r.Leaf)), "")
-	case r.LeafReason == PointerLeaf && r.Last >= 0 && !r.Holds(r.Last):
+	case r.LeafReason == PointerLeaf && r.Last > r.Leaf && !r.Holds(r.Last):
 		t.add(r.Pointer, "client-ends-at-pointer", finding.Note, fmt.Sprintf("the pointer holds the conversation at line %d; the last record of the file is at line %d", t.line(r.Leaf), t.line(r.Last)), "")
 	}
 }
@@ -151,13 +156,38 @@ func counted(n int, what string) string {
 // Because says in words why it is lost.
 func (l Loss) Because() string { return lostBecause[l.Reason] }
 
-func (t *teller) lost() {
-	for _, l := range t.r.Lost() {
-		if len(l.Records) == 0 {
-			continue // a damaged line is told as one
+// Losses tells what clients do not bring back, those that lose the same together,
+// and which of the others would not resume the session at all; the first tells
+// that among its own findings.
+func Losses(all ...*Resolution) []finding.Finding {
+	t := &teller{r: all[0], x: all[0].g.x}
+	at := map[string]int{} // finding by what is lost
+	clients := map[int][]string{}
+	for n, r := range all {
+		if r.Refused != "" && n > 0 && all[0].Refused == "" {
+			t.refused(r, finding.Warning)
 		}
-		t.add(l.Records[0], "client-loses", finding.Warning,
-			fmt.Sprintf("client %s does not bring back %s (%s, %d bytes): what %s", t.r.Client, counted(len(l.Records), "message"), l.lines(), l.Bytes, l.Because()), "")
-		t.found[len(t.found)-1].Turns = l.Turns
+		for _, l := range r.Lost() {
+			if l.Reason == WholeSession || len(l.Records) == 0 {
+				continue // said with the refusal, or as a damaged line
+			}
+			key := fmt.Sprint(l.Reason, l.First, l.Last, len(l.Records))
+			i, known := at[key]
+			if !known {
+				i = len(t.found)
+				at[key] = i
+				t.add(l.Records[0], "client-loses", finding.Warning, fmt.Sprintf("%s (%s, %d bytes): what %s", counted(len(l.Records), "message"), l.lines(), l.Bytes, l.Because()), "")
+				t.found[i].Turns = l.Turns
+			}
+			clients[i] = append(clients[i], r.Client)
+		}
 	}
+	for i, names := range clients {
+		who, verb := "client", "does"
+		if len(names) > 1 {
+			who, verb = "clients", "do"
+		}
+		t.found[i].Message = fmt.Sprintf("%s %s %s not bring back %s", who, strings.Join(names, " and "), verb, t.found[i].Message)
+	}
+	return t.found
 }

@@ -98,8 +98,8 @@ func TestHugeShapes(t *testing.T) {
 				if r.Refused != "" || h.want < 0 && len(r.Active) != n {
 					t.Errorf("%s: refused %q, %d active", version, r.Refused, len(r.Active))
 				}
-				r.Lost()
 				r.Findings()
+				client.Losses(r)
 			}
 		})
 	}

@@ -107,7 +107,7 @@ func TestFindings(t *testing.T) {
 	} {
 		_, r := resolve(t, session(t, filepath.Join(vectors, c.name)), c.version)
 		var got []string
-		for _, f := range r.Findings() {
+		for _, f := range append(r.Findings(), client.Losses(r)...) {
 			got = append(got, f.Rule)
 			if f.Message == "" || strings.Contains(f.Message, "mk:") {
 				t.Errorf("%s: message %q", c.name, f.Message)
@@ -115,6 +115,32 @@ func TestFindings(t *testing.T) {
 		}
 		if slices.Sort(got); !slices.Equal(got, c.rules) {
 			t.Errorf("%s, %s: %q, want %q", c.name, c.version, got, c.rules)
+		}
+	}
+}
+
+// Clients that lose the same are told together.
+func TestLosses(t *testing.T) {
+	for name, want := range map[string][]string{
+		"P22-br-ptr-before-newer":         {"clients 2.1.332 and 2.1.197 do not bring back 2 messages (lines 6 to 7"},
+		"W62-real-r22-killed-late-9turns": {"client 2.1.197 does not bring back 29 messages (lines 49 to 87"},
+		"X33-ts-missing-leaf-noptr":       {"client 2.1.197 does not resume the session: the last message has no timestamp"},
+		"P01-linear":                      nil,
+	} {
+		_, r := resolve(t, session(t, filepath.Join(vectors, name)), newest)
+		others, err := r.Others()
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := client.Losses(append([]*client.Resolution{r}, others...)...)
+		if len(found) != len(want) {
+			t.Errorf("%s: %+v, want %q", name, found, want)
+			continue
+		}
+		for i, f := range found {
+			if !strings.HasPrefix(f.Message, want[i]) {
+				t.Errorf("%s: %q, want %q", name, f.Message, want[i])
+			}
 		}
 	}
 }
@@ -153,6 +179,7 @@ func FuzzResolve(f *testing.F) {
 				}
 			}
 			r.Findings()
+			client.Losses(r)
 		}
 	})
 }
