@@ -78,8 +78,22 @@ func (i *inspector) chain(o Options) error {
 	if err != nil {
 		return err
 	}
+	i.sel = choice.Selection
+	i.r.Chain = i.told(choice, mode)
+	if o.UUIDs {
+		i.r.Chain.UUIDs = i.uuids(choice)
+	}
+	if err := i.clients(choice.Client, o.Resume); err != nil {
+		return err
+	}
+	i.pointers()
+	i.findings()
+	return nil
+}
+
+// told is the chain as it was chosen.
+func (i *inspector) told(choice *topology.Choice, mode string) Chain {
 	x, sel := i.x, choice.Selection
-	i.sel = sel
 	c := Chain{
 		Mode: mode, Status: string(sel.Status), Length: len(sel.Active), Recovered: sel.Recovered,
 		Sessions: len(sel.Lineage.Runs), Synthetic: i.added(choice.Client), Lost: []Lost{},
@@ -99,16 +113,7 @@ func (i *inspector) chain(o Options) error {
 	if !sel.OK() {
 		c.Reached = sel.Reached
 	}
-	if o.UUIDs {
-		c.UUIDs = i.uuids(choice)
-	}
-	i.r.Chain = c
-	if err := i.clients(choice.Client, o.Resume); err != nil {
-		return err
-	}
-	i.pointers()
-	i.findings()
-	return nil
+	return c
 }
 
 // uuids are the records of the conversation: in a client's chain, those it sends,

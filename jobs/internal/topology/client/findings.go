@@ -2,6 +2,7 @@ package client
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/precis-dev/precis/jobs/internal/finding"
@@ -161,33 +162,47 @@ func (l Loss) Because() string { return lostBecause[l.Reason] }
 // that among its own findings.
 func Losses(all ...*Resolution) []finding.Finding {
 	t := &teller{r: all[0], x: all[0].g.x}
-	at := map[string]int{} // finding by what is lost
-	clients := map[int][]string{}
-	for n, r := range all {
-		if r.Refused != "" && n > 0 && all[0].Refused == "" {
+	for _, r := range all[1:] {
+		if r.Refused != "" && all[0].Refused == "" {
 			t.refused(r, finding.Warning)
 		}
+	}
+	var losses []*sharedLoss
+	for _, r := range all {
 		for _, l := range r.Lost() {
-			if l.Reason == WholeSession || len(l.Records) == 0 {
-				continue // said with the refusal, or as a damaged line
+			if l.Reason != WholeSession && len(l.Records) > 0 { // else said with the refusal, or as a damaged line
+				losses = share(losses, l, r.Client)
 			}
-			key := fmt.Sprint(l.Reason, l.First, l.Last, len(l.Records))
-			i, known := at[key]
-			if !known {
-				i = len(t.found)
-				at[key] = i
-				t.add(l.Records[0], "client-loses", finding.Warning, fmt.Sprintf("%s (%s, %d bytes): what %s", counted(len(l.Records), "message"), l.lines(), l.Bytes, l.Because()), "")
-				t.found[i].Turns = l.Turns
-			}
-			clients[i] = append(clients[i], r.Client)
 		}
 	}
-	for i, names := range clients {
-		who, verb := "client", "does"
-		if len(names) > 1 {
-			who, verb = "clients", "do"
-		}
-		t.found[i].Message = fmt.Sprintf("%s %s %s not bring back %s", who, strings.Join(names, " and "), verb, t.found[i].Message)
+	for _, l := range losses {
+		t.add(l.Records[0], "client-loses", finding.Warning, l.message(), "")
+		t.found[len(t.found)-1].Turns = l.Turns
 	}
 	return t.found
+}
+
+// sharedLoss is what several clients lose.
+type sharedLoss struct {
+	Loss
+	clients []string
+}
+
+// share books a loss with the one that is the same, if there is one.
+func share(losses []*sharedLoss, l Loss, client string) []*sharedLoss {
+	for _, s := range losses {
+		if s.Reason == l.Reason && slices.Equal(s.Records, l.Records) {
+			s.clients = append(s.clients, client)
+			return losses
+		}
+	}
+	return append(losses, &sharedLoss{l, []string{client}})
+}
+
+func (l *sharedLoss) message() string {
+	who := "client " + l.clients[0] + " does"
+	if len(l.clients) > 1 {
+		who = "clients " + strings.Join(l.clients, " and ") + " do"
+	}
+	return fmt.Sprintf("%s not bring back %s (%s, %d bytes): what %s", who, counted(len(l.Records), "message"), l.lines(), l.Bytes, l.Because())
 }
