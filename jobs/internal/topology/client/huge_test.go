@@ -76,6 +76,23 @@ var huge = []struct {
 			return `"type":"attachment","attachment":{"type":"hook_success"}`
 		})
 	}, -1},
+	{"damage between", func(n int) []byte {
+		return lines(n, func(i int) int { return i - 2 }, func(i int) string {
+			if i%2 == 1 {
+				return `"torn"`
+			}
+			return prompt(i)
+		})
+	}, 0},
+	{"two notes in a circle, the others below", func(n int) []byte {
+		notes := lines(n, func(i int) int { return [...]int{-1, 2, 1, 1}[min(i, 3)] }, func(i int) string {
+			if i == 0 {
+				return prompt(i)
+			}
+			return note(i)
+		})
+		return fmt.Appendf(notes, `{"type":"last-prompt","leafUuid":%q}`+"\n", id(1))
+	}, 0},
 	{"notes below a call", func(n int) []byte {
 		return lines(n, func(i int) int { return i - 1 }, func(i int) string {
 			if i == 0 {
