@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"flag"
-	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -118,21 +117,14 @@ func (p *prediction) said(t *testing.T, role string, r int) []said {
 		t.Fatal(err)
 	}
 	var rec struct {
-		Message    clienttest.Message
-		Content    string
-		Attachment struct{ Prompt json.RawMessage }
+		Message clienttest.Message
+		Content string
 	}
 	if err := json.Unmarshal(line, &rec); err != nil {
 		t.Fatal(err)
 	}
 	if rec.Content != "" { // a local command
 		rec.Message.Blocks = []clienttest.Block{clienttest.Text(rec.Content)}
-	}
-	if p := rec.Attachment.Prompt; len(p) > 0 { // a prompt that came in between
-		prompted := fmt.Appendf(nil, `{"content":%s}`, p)
-		if err := json.Unmarshal(prompted, &rec.Message); err != nil {
-			t.Fatal(err)
-		}
 	}
 	var out []said
 	for _, b := range rec.Message.Blocks {
@@ -151,9 +143,6 @@ var reminders = regexp.MustCompile(`(?s)<system-reminder>.*?</system-reminder>`)
 // explains it at length when it sends it.
 var notification = regexp.MustCompile(`(?s)<task-notification>.*?</task-notification>`)
 
-// between is a prompt that the person gave while a turn was running.
-var between = regexp.MustCompile(`(?s)^The user sent a new message while you were working:\n(.*?)\n\n`)
-
 // words is what a block says, in a form that does not depend on how its JSON is
 // written. The client ends a text with a line feed when another follows in one
 // message, joins one to a reminder, and calls a tool by the name that it has now.
@@ -171,16 +160,17 @@ func words(b clienttest.Block) string {
 		if n := notification.FindString(b.Text); n != "" {
 			return n
 		}
-		if m := between.FindStringSubmatch(b.Text); m != nil {
-			return m[1]
-		}
 		return strings.TrimSpace(reminders.ReplaceAllString(b.Text, ""))
 	}
 	return b.Text
 }
 
-// sent are the blocks of a request but for what the client words itself at every
-// start: reminders, listings, and the prompt.
+// queued begins a prompt that was given while a turn was running. It is an
+// attachment, which clients send in either role.
+const queued = "The user sent a new message while you were working:"
+
+// sent are the blocks of a request but for attachments, what the client words
+// itself at every start, and the prompt.
 func sent(r clienttest.Resumption, prompt string) []said {
 	var out []said
 	for _, m := range r.Messages {
@@ -188,7 +178,7 @@ func sent(r clienttest.Resumption, prompt string) []said {
 			continue
 		}
 		for _, b := range m.Blocks {
-			if b.Type == "text" && (words(b) == prompt || words(b) == "") {
+			if b.Type == "text" && (words(b) == prompt || words(b) == "" || strings.HasPrefix(b.Text, queued)) {
 				continue
 			}
 			out = append(out, said{m.Role, b.Type, words(b), -1})
