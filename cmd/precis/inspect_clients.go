@@ -121,6 +121,11 @@ func firstWords(turns []inspect.Turn) []string {
 
 // resume prints the conversation as the client would send it.
 func (p *page) resume(r *inspect.Report) {
+	if len(r.Resume) == 0 {
+		p.title(r.File, "")
+		p.clients(r, false)
+		p.row("resume", "there is nothing to send")
+	}
 	for i, said := range r.Resume {
 		if i > 0 {
 			p.blank()
