@@ -36,9 +36,16 @@ type DirSyncer interface {
 	SyncDir(name string) error
 }
 
-// Locker takes an exclusive advisory lock that dies with its process. A lock
-// held elsewhere is reported as [ErrLocked] without waiting. The named file is
-// created when it is missing, and stays when the lock is given up.
+// Exchanger swaps what two names of one folder lead to, in one step: neither
+// name is missing at any instant, also in a crash. Where the volume or the system
+// cannot, the error is errors.ErrUnsupported and nothing was done.
+type Exchanger interface {
+	Exchange(a, b string) error
+}
+
+// Locker takes an exclusive advisory lock on an existing file. It dies with its
+// process and belongs to the file, not to its name. A lock held elsewhere is
+// reported as [ErrLocked] without waiting.
 type Locker interface {
 	Lock(name string) (io.Closer, error)
 }
@@ -55,9 +62,13 @@ type Identity interface {
 	SameFile(a, b string) (bool, error)
 }
 
-// Owner tells whether a file is the user's own, for what may be shown of it.
+// Owner tells who owns a file.
 type Owner interface {
+	// Owned tells whether it is the user's own, for what may be shown of it.
 	Owned(name string) (bool, error)
+	// IDs are the numbers that Chown takes; the error is errors.ErrUnsupported
+	// where files have none.
+	IDs(name string) (uid, gid int, err error)
 }
 
 // Unwrapper is implemented by every layered filesystem.

@@ -22,6 +22,7 @@ type osFS struct{ *afero.OsFs }
 var (
 	_ Linker    = osFS{}
 	_ DirSyncer = osFS{}
+	_ Exchanger = osFS{}
 	_ Locker    = osFS{}
 	_ Resolver  = osFS{}
 	_ Identity  = osFS{}
@@ -58,7 +59,7 @@ func (osFS) SyncDir(name string) error {
 
 // Lock holds an flock(2), LockFileEx on Windows.
 func (osFS) Lock(name string) (io.Closer, error) {
-	l := flock.New(name, flock.SetPermissions(FilePerm))
+	l := flock.New(name, flock.SetFlag(os.O_RDONLY))
 	ok, err := l.TryLock()
 	if err != nil {
 		return nil, fmt.Errorf("lock %s: %w", name, err)

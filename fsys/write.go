@@ -85,6 +85,25 @@ func CreateNew(f afero.Fs, name string) (afero.File, error) {
 	return f.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, FilePerm)
 }
 
+// LockFile takes the lock of a file that is there for nothing else; it is created
+// when it is missing, and stays.
+func LockFile(f afero.Fs, name string) (io.Closer, error) {
+	l, ok := As[Locker](f)
+	if !ok {
+		return nil, fmt.Errorf("lock %s: %w", name, errors.ErrUnsupported)
+	}
+	if _, err := f.Stat(name); errors.Is(err, fs.ErrNotExist) {
+		w, err := CreateNew(f, name)
+		if err == nil {
+			err = w.Close()
+		}
+		if err != nil && !errors.Is(err, fs.ErrExist) {
+			return nil, err
+		}
+	}
+	return l.Lock(name)
+}
+
 // WriteNew writes a file that must not exist. Its content is durable when it
 // returns, its name once the folder is synced. After an error the file is gone.
 func WriteNew(f afero.Fs, name string, data []byte) error {

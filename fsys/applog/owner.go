@@ -42,11 +42,7 @@ func (e *LockedError) Unwrap() error { return fsys.ErrLocked }
 // acquire takes the lock, then says who has it. The record is for a message
 // only, so it is neither durable nor trusted.
 func acquire(f afero.Fs, name string, owner Owner) (io.Closer, error) {
-	locker, ok := fsys.As[fsys.Locker](f)
-	if !ok {
-		return nil, fmt.Errorf("lock log %s: %w", name, errors.ErrUnsupported)
-	}
-	lock, err := locker.Lock(name + ".lock")
+	lock, err := fsys.LockFile(f, name+".lock")
 	if errors.Is(err, fsys.ErrLocked) {
 		return nil, &LockedError{Name: name, Owner: readOwner(f, name)}
 	}

@@ -63,6 +63,7 @@ const (
 	Chown    Kind = "chown"
 	Chtimes  Kind = "chtimes"
 	Link     Kind = "link"
+	Exchange Kind = "exchange"
 	SyncDir  Kind = "syncdir"
 	Lock     Kind = "lock"
 	Write    Kind = "write"
@@ -94,6 +95,7 @@ var (
 	_ fsys.Unwrapper = (*FS)(nil)
 	_ fsys.Linker    = (*FS)(nil)
 	_ fsys.DirSyncer = (*FS)(nil)
+	_ fsys.Exchanger = (*FS)(nil)
 	_ fsys.Locker    = (*FS)(nil)
 	_ fsys.Identity  = (*FS)(nil)
 )
@@ -249,6 +251,15 @@ func (f *FS) Link(oldname, newname string) error {
 		return fmt.Errorf("link %s: %w", newname, errors.ErrUnsupported)
 	}
 	return f.do(Link, oldname, newname, func() error { return l.Link(oldname, newname) })
+}
+
+// Exchange through the plan.
+func (f *FS) Exchange(a, b string) error {
+	x, ok := fsys.As[fsys.Exchanger](f.base)
+	if !ok {
+		return fmt.Errorf("exchange %s: %w", a, errors.ErrUnsupported)
+	}
+	return f.do(Exchange, a, b, func() error { return x.Exchange(a, b) })
 }
 
 // SyncDir through the plan.

@@ -33,6 +33,7 @@ func Test(t *testing.T, make func(t *testing.T) (afero.Fs, string)) {
 		"permissions":       permissions,
 		"times":             times,
 		"hard link":         hardLink,
+		"exchange":          exchange,
 		"lock":              lock,
 		"folder sync":       folderSync,
 		"resolve":           resolve,
@@ -292,11 +293,33 @@ func hardLink(c c) {
 	}
 }
 
+func exchange(c c) {
+	x, ok := fsys.As[fsys.Exchanger](c.fs)
+	if !ok {
+		c.Skip("no exchange")
+	}
+	c.write("a", "1")
+	c.write("b", "2")
+	if err := x.Exchange(c.at("a"), c.at("b")); errors.Is(err, errors.ErrUnsupported) {
+		c.Skip(err)
+	} else {
+		c.ok(err)
+	}
+	c.holds("a", "2")
+	c.holds("b", "1")
+	c.is(x.Exchange(c.at("a"), c.at("none")), fs.ErrNotExist)
+	c.is(x.Exchange(c.at("none"), c.at("a")), fs.ErrNotExist)
+	c.holds("a", "2")
+}
+
 func lock(c c) {
 	locker, ok := fsys.As[fsys.Locker](c.fs)
 	if !ok {
 		c.Skip("no locks")
 	}
+	_, err := locker.Lock(c.at("lock"))
+	c.is(err, fs.ErrNotExist)
+	c.write("lock", "")
 	l, err := locker.Lock(c.at("lock"))
 	c.ok(err)
 	_, err = locker.Lock(c.at("lock"))
@@ -304,9 +327,18 @@ func lock(c c) {
 	c.ok(l.Close())
 	l, err = locker.Lock(c.at("lock"))
 	c.ok(err)
-	c.ok(l.Close())
-	_, err = locker.Lock(c.at("no/lock"))
+	c.ok(c.fs.Rename(c.at("lock"), c.at("moved")))
+	c.write("lock", "")
+	other, err := locker.Lock(c.at("lock"))
+	c.ok(err)
+	c.ok(errors.Join(l.Close(), other.Close()))
+	_, err = fsys.LockFile(c.fs, c.at("no/lock"))
 	c.is(err, fs.ErrNotExist)
+	for range 2 {
+		l, err = fsys.LockFile(c.fs, c.at("new"))
+		c.ok(err)
+		c.ok(l.Close())
+	}
 }
 
 func folderSync(c c) {

@@ -3,6 +3,7 @@ package memfs
 import (
 	"io"
 	"os"
+	"path"
 	"syscall"
 
 	"github.com/precis-dev/precis/fsys"
@@ -36,6 +37,36 @@ func (f *FS) link(oldname, newname string) error {
 	return nil
 }
 
+// Exchange swaps two files of one directory.
+func (f *FS) Exchange(a, b string) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if err := f.exchange(a, b); err != nil {
+		return &os.LinkError{Op: "exchange", Old: a, New: b, Err: err}
+	}
+	return nil
+}
+
+func (f *FS) exchange(a, b string) error {
+	dir, _, err := f.writable(a)
+	if err != nil {
+		return err
+	}
+	other, _, err := f.writable(b)
+	switch {
+	case err != nil:
+		return err
+	case dir != other:
+		return syscall.EXDEV
+	}
+	an, bn := dir.names[path.Base(clean(a))], dir.names[path.Base(clean(b))]
+	if an == nil || bn == nil {
+		return syscall.ENOENT
+	}
+	f.change(dir, edit{path.Base(clean(a)), bn}, edit{path.Base(clean(b)), an})
+	return nil
+}
+
 // SyncDir makes a directory's entries durable.
 func (f *FS) SyncDir(name string) error {
 	f.mu.Lock()
@@ -51,11 +82,11 @@ func (f *FS) SyncDir(name string) error {
 	return nil
 }
 
-// Lock takes the lock of a file, which it creates when it is missing.
+// Lock takes the lock of a file.
 func (f *FS) Lock(name string) (io.Closer, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	n, err := f.open(name, os.O_RDWR|os.O_CREATE, fsys.FilePerm)
+	n, err := f.open(name, os.O_RDONLY, 0)
 	if err == nil && n.locked {
 		err = fsys.ErrLocked
 	}
@@ -94,4 +125,16 @@ func (f *FS) SameFile(a, b string) (bool, error) {
 	}
 	bn, err := f.find(b)
 	return an == bn, pathError("stat", b, err)
+}
+
+// Owned tells that everything here is the user's own.
+func (f *FS) Owned(name string) (bool, error) {
+	_, err := f.Stat(name)
+	return err == nil, err
+}
+
+// IDs are what Chown recorded.
+func (f *FS) IDs(name string) (uid, gid int, err error) {
+	err = f.edit("stat", name, func(n *node) { uid, gid = n.uid, n.gid })
+	return uid, gid, err
 }
