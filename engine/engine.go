@@ -8,8 +8,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hashicorp/go-hclog"
+
 	"github.com/precis-dev/precis/engine/event"
-	"github.com/precis-dev/precis/engine/local"
 	"github.com/precis-dev/precis/engine/step"
 	"github.com/precis-dev/precis/spec"
 )
@@ -22,6 +23,9 @@ type Engine struct {
 
 // New is an engine for some kinds. Two of one name are a mistake in the program.
 func New(env Env, kinds ...step.Kind) *Engine {
+	if env.Log == nil {
+		env.Log = hclog.NewNullLogger()
+	}
 	e := &Engine{env: env, kinds: map[string]step.Kind{}}
 	for _, k := range kinds {
 		if e.kinds[k.Name()] != nil {
@@ -37,6 +41,7 @@ type Options struct {
 	Force         bool       // replace an output that is not ours
 	SessionClosed bool       // the person says that the session is closed
 	Until         string     // the last step to run; "" for all
+	Set           []string   // the assignments that the job was loaded with, for a resume
 	Sink          event.Sink // nil for none
 }
 
@@ -49,8 +54,9 @@ type Result struct {
 
 // ItemResult is how an item ended.
 type ItemResult struct {
+	Item    string
 	Session string // the path the item read
-	Source  string // SHA-256 of what was read there, by the kind's facts
+	Source  string // SHA-256 of what was read there
 	Status  step.Status
 	Class   string // of a refusal or failure, kebab-case
 	Message string
@@ -58,72 +64,80 @@ type ItemResult struct {
 	Skip    bool   // refused because there is nothing to work on: no failure
 	Place   step.Place
 	Outputs []step.Published // what stands, whatever the status
-	Facts   map[string]any   // of all steps; of two with one name the later
-	Dir     string           // the item's folder; "" when it was not started
+	Sizes   *step.Sizes
+	Report  step.Artifact // zero when the item did not come so far
+	Home    string        // the run whose artifacts have the report
+	Receipt string        // path of the receipt of a replaced session
+	// Replaced is that receipt, also when it could not be written.
+	Replaced *Receipt
 }
 
 // Run runs a job. The error is what ended the run as a whole, and is in the last
 // event too; what ended single items is in their results. The last event is
 // always sent.
 func (e *Engine) Run(ctx context.Context, job *spec.Job, o Options) (Result, error) {
+	return e.tell(ctx, o, func(o Options) (Result, error) {
+		r, err := e.newRun(ctx, job, o)
+		if err != nil {
+			return Result{}, err
+		}
+		defer r.close()
+		if err := r.open(); err != nil {
+			return Result{}, e.unwritable(err)
+		}
+		err = r.execute(ctx)
+		return Result{Run: r.id, Items: r.results}, err
+	})
+}
+
+// tell does work whose outcome is the last event.
+func (e *Engine) tell(ctx context.Context, o Options, work func(Options) (Result, error)) (Result, error) {
 	if o.Sink == nil {
 		o.Sink = event.Discard{}
 	}
-	result, err := e.run(ctx, job, o)
+	result, err := work(o)
 	result.Exit = exit(ctx, result.Items, err)
 	o.Sink.Emit(result.event(ctx, err))
 	return result, err
 }
 
-func (e *Engine) run(ctx context.Context, job *spec.Job, o Options) (Result, error) {
-	kind := e.kinds[job.Kind]
-	if kind == nil {
-		known := slices.Sorted(maps.Keys(e.kinds))
-		return Result{}, &step.Refusal{
-			Class:   "unknown-kind",
-			Message: fmt.Sprintf("there is no job kind %q", job.Kind),
-			Place:   step.Place{File: job.File},
-			Next:    "use one of: " + strings.Join(known, ", "),
-		}
+// newRun resolves a job to a run that is not open yet.
+func (e *Engine) newRun(ctx context.Context, job *spec.Job, o Options) (*run, error) {
+	kind, err := e.kind(job.Kind, job.File)
+	if err != nil {
+		return nil, err
 	}
-	r := newRun(e.env, kind, job, o)
+	r := &run{env: e.env, kind: kind, job: job, opts: o, world: e.env.FS}
+	if r.ledger, err = e.ledger(); err != nil {
+		return nil, e.unwritable(err)
+	}
+	r.packs = newPacks(e.env.FS, e.runs())
 	if err := r.resolve(ctx); err != nil {
-		return Result{}, err
+		r.close()
+		return nil, err
 	}
-	if err := r.open(); err != nil {
-		return Result{}, &step.Refusal{
-			Class: "state-unwritable", Message: "the state folder cannot be used", Place: step.Place{File: e.env.State},
-			Next: "make it writable, or name another one with --state", Err: err,
-		}
-	}
-	defer r.close()
-	err := r.execute(ctx)
-	return Result{Run: r.id, Items: r.results}, err
+	return r, nil
 }
 
-// resolve finds the items.
-func (r *run) resolve(ctx context.Context) (err error) {
-	err = local.Protect(func() (err error) {
-		r.items, err = r.kind.Items(ctx, r.stepEnv(), r.job)
-		return err
-	})
-	if err != nil {
-		return err
+func (e *Engine) kind(name, file string) (step.Kind, error) {
+	if k := e.kinds[name]; k != nil {
+		return k, nil
 	}
-	if len(r.items) == 0 {
-		return &step.Refusal{
-			Class:   "no-sessions",
-			Message: "no file matches the job's input",
-			Place:   step.Place{File: r.job.File},
-			Next:    "check input.sessions and input.exclude; they are relative to the job's folder",
-		}
+	known := slices.Sorted(maps.Keys(e.kinds))
+	return nil, &step.Refusal{
+		Class:   "unknown-kind",
+		Message: fmt.Sprintf("there is no job kind %q", name),
+		Place:   step.Place{File: file},
+		Next:    "use one of: " + strings.Join(known, ", "),
 	}
-	seen := map[string]bool{}
-	for _, i := range r.items {
-		if seen[i.ID] || i.ID == "." || !filepath.IsLocal(i.ID) || strings.ContainsAny(i.ID, `/\`) {
-			return fmt.Errorf("kind %s: the item id %q is not a name of its own", r.job.Kind, i.ID)
-		}
-		seen[i.ID] = true
+}
+
+// runs is the folder of all runs.
+func (e *Engine) runs() string { return filepath.Join(e.env.State, "runs") }
+
+func (e *Engine) unwritable(err error) error {
+	return &step.Refusal{
+		Class: "state-unwritable", Message: "the state folder cannot be used", Place: step.Place{File: e.env.State},
+		Next: "make it writable, or name another one with --state", Err: err,
 	}
-	return nil
 }

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"os"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -38,6 +39,15 @@ func OSEnv(state string, log hclog.Logger) Env {
 		Now:   time.Now,
 		NewID: func() string { return uuid.Must(uuid.NewV7()).String() },
 		Log:   log,
-		Host:  Owner{Host: host, PID: os.Getpid(), Start: time.Now().UTC()},
+		Host:  Owner{Host: host, Boot: bootID(), PID: os.Getpid(), Start: time.Now().UTC()},
 	}
+}
+
+// bootID tells two boots of one machine apart (random(4)); other systems have none.
+func bootID() string {
+	id, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(id))
 }

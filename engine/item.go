@@ -4,14 +4,17 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"maps"
-	"path/filepath"
 	"slices"
 	"sync/atomic"
 
+	"github.com/spf13/afero"
+
 	"github.com/precis-dev/precis/engine/event"
 	"github.com/precis-dev/precis/engine/journal"
+	"github.com/precis-dev/precis/engine/ledger"
 	"github.com/precis-dev/precis/engine/local"
 	"github.com/precis-dev/precis/engine/plan"
 	"github.com/precis-dev/precis/engine/step"
@@ -22,29 +25,38 @@ import (
 type itemRun struct {
 	*run
 	step.Item
-	dir     string
+	fs      afero.Fs
+	store   artifacts
 	current atomic.Value // the name of the step at work
-	outputs map[string]step.Output
-	result  ItemResult
+
+	last     *ledger.Record             // of an earlier run, nil for none
+	recorded *journal.Item              // of this run, when it is resumed
+	observed map[string][]step.Observed // by step, as they were when they were asked
+	done     map[string]plan.Done       // finished steps
+	order    []string                   // their names
+	result   ItemResult
 }
 
 func (r *run) newItem(i int) *itemRun {
 	item := r.items[i]
-	return &itemRun{
-		run: r, Item: item,
-		dir:     filepath.Join(r.dir, "items", item.ID),
-		outputs: map[string]step.Output{},
-		result:  ItemResult{Session: written(item.Source), Facts: map[string]any{}},
+	t := &itemRun{
+		run: r, Item: item, fs: r.world, store: r.store, recorded: r.recorded[item.ID],
+		observed: map[string][]step.Observed{}, done: map[string]plan.Done{},
+		result: ItemResult{Item: item.ID, Session: written(item.Source)},
 	}
+	if r.each != nil {
+		r.each(t)
+	}
+	return t
 }
 
 // item runs one item and gives the error that counts as its failure.
 func (r *run) item(ctx context.Context, i int) error {
+	if r.results[i].Status != "" {
+		return nil // finished before the run was resumed
+	}
 	t := r.newItem(i)
 	err := local.Protect(func() error { return t.work(ctx) })
-	if err == nil && t.result.Status == "" {
-		t.result.Status = step.Done
-	}
 	o := journal.Outcome{Status: t.result.Status}
 	if err != nil {
 		o = t.outcome(ctx, err)
@@ -59,67 +71,107 @@ func (r *run) item(ctx context.Context, i int) error {
 // end records and tells how an item ended. An interrupted one stays open.
 func (r *run) end(i int, t *itemRun, o journal.Outcome) {
 	if o.Status != step.Interrupted && r.failure() == nil {
-		if err := r.record(&journal.ItemFinished{Item: t.ID, Outcome: o}); err != nil {
+		if err := t.finish(o); err != nil {
 			o = broken(err)
 		}
 	}
 	if o.Status == step.Interrupted && o.Next == "" {
-		o.Next = "run the job again: what is in place already is kept"
+		o.Next = r.goOn()
 	}
 	t.result.set(o)
 	r.results[i] = t.result
-	r.opts.Sink.Emit(event.ItemFinished{ID: t.ID, Item: t.result.event()})
+	r.opts.Sink.Emit(event.ItemFinished{ID: t.ID, Bytes: t.Bytes, Item: t.result.event()})
 }
 
-// work runs the item's steps in order.
-func (t *itemRun) work(ctx context.Context) error {
-	if err := fsys.MkdirAll(t.env.FS, t.dir); err != nil {
+// goOn says how an interrupted item is gone on with.
+func (r *run) goOn() string {
+	if r.journal == nil {
+		return "run the command again"
+	}
+	return "precis resume " + r.id
+}
+
+// finish records the item's end; it is durable for all that left something.
+func (t *itemRun) finish(o journal.Outcome) error {
+	entry := &journal.ItemFinished{Item: t.ID, Outcome: o}
+	if o.Status == step.UpToDate && len(t.order) == 0 {
+		entry.Same = t.last.Run
+		return t.note(entry) // nothing was done that could be lost
+	}
+	if err := t.note(entry); err != nil {
 		return err
 	}
-	t.result.Dir = t.dir
-	steps, err := t.graph()
+	if err := t.commit(); err != nil {
+		return err
+	}
+	if t.journal == nil || o.Status != step.Done && o.Status != step.UpToDate {
+		return nil
+	}
+	rec, err := t.entry()
+	if err != nil {
+		return err
+	}
+	return t.enter(rec)
+}
+
+// entry is the ledger's record of the item.
+func (t *itemRun) entry() (ledger.Record, error) {
+	path, err := fsys.Canonical(t.env.FS, t.Source)
+	rec := ledger.Record{Kind: t.job.Kind, Job: jobName(t.job), Source: written(path), Run: t.id}
+	for _, name := range t.order {
+		d := t.done[name]
+		if d.Home == "" {
+			d.Home = t.id
+		}
+		rec.Steps = append(rec.Steps, d)
+	}
+	return rec, err
+}
+
+// work brings the item to its end.
+func (t *itemRun) work(ctx context.Context) error {
+	steps, err := t.steps(t.stepEnv(), t.Item)
 	if err != nil {
 		return err
 	}
 	t.opts.Sink.Emit(event.ItemStarted{Item: t.ID, Session: written(t.Source), Label: written(t.Label), Steps: len(steps)})
+	if t.last, err = t.run.last(t.Item); err != nil {
+		return err
+	}
+	if t.recorded == nil {
+		same, err := t.upToDate(ctx, steps)
+		if err != nil || same {
+			return err
+		}
+	}
+	if settled, err := t.settle(ctx, steps); err != nil || settled {
+		return err
+	}
 	for _, s := range steps {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		out, err := t.step(ctx, s)
-		if err != nil {
+		if err := t.advance(ctx, s); err != nil {
 			return err
 		}
-		if out.Facts["status"] == string(step.UpToDate) {
-			t.result.Status = step.UpToDate
-			return nil
-		}
 	}
+	t.result.Status = t.status()
 	return nil
 }
 
-func (t *itemRun) graph() ([]step.Step, error) {
-	steps, err := t.kind.Steps(t.stepEnv(), t.job, t.Item)
-	if err != nil {
-		return nil, err
+// status of an item all of whose steps are finished: what it publishes may have
+// stood there already.
+func (t *itemRun) status() step.Status {
+	if len(t.result.Outputs) == 0 || committed(t.result.Outputs) {
+		return step.Done
 	}
-	if steps, err = plan.Order(steps); err != nil {
-		return nil, fmt.Errorf("kind %s: %w", t.job.Kind, err)
-	}
-	if t.opts.Until == "" {
-		return steps, nil
-	}
-	steps, err = plan.Until(steps, t.opts.Until)
-	if err != nil {
-		return nil, &step.Refusal{Class: "unknown-step", Message: err.Error(), Next: "name a step of the job's kind"}
-	}
-	return steps, nil
+	return step.UpToDate
 }
 
 // stepEnv is the world that the item's steps see.
 func (t *itemRun) stepEnv() step.Env {
 	env := t.run.stepEnv()
-	env.Dir = t.dir
+	env.FS = t.fs
 	token := sha256.Sum256([]byte(t.id + "/" + t.ID))
 	env.Token = hex.EncodeToString(token[:8])
 	env.Progress = t.progress()
@@ -143,77 +195,205 @@ func (t *itemRun) progress() func(done, total int64) {
 	}
 }
 
+// advance finishes a step: from the record, or by running it.
+func (t *itemRun) advance(ctx context.Context, s step.Step) error {
+	if st := t.attempted(s.Name); st != nil && st.Phase == journal.Finished {
+		return t.trust(ctx, s, st.Done)
+	}
+	d, why, err := t.decide(ctx, s, t.last.Find(s.Name))
+	if err != nil {
+		return err
+	}
+	if why == nil {
+		return t.reuse(d)
+	}
+	return t.step(ctx, s)
+}
+
+// reuse takes a step from an earlier run.
+func (t *itemRun) reuse(d plan.Done) error {
+	if err := t.note(&journal.StepFinished{Item: t.ID, Done: d}); err != nil {
+		return err
+	}
+	t.take(d)
+	return nil
+}
+
+// take enters a finished step.
+func (t *itemRun) take(d plan.Done) {
+	t.done[d.Step] = d
+	t.order = append(t.order, d.Step)
+	t.result.add(d, t.id)
+}
+
 // step runs one step: recorded as started before, as finished once all it leaves
-// is durable and verified.
-func (t *itemRun) step(ctx context.Context, s step.Step) (step.Output, error) {
-	c, err := plan.Describe(s, t.outputs)
-	if err != nil {
-		return step.Output{}, err
-	}
-	key, err := c.Key()
-	if err != nil {
-		return step.Output{}, err
-	}
-	if err := t.record(&journal.StepStarted{Item: t.ID, Step: s.Name, Effect: s.Effect, Key: key, Components: c}); err != nil {
-		return step.Output{}, err
+// is verified, which is made durable before anything builds on it outside.
+func (t *itemRun) step(ctx context.Context, s step.Step) error {
+	if err := t.begin(ctx, s); err != nil {
+		return err
 	}
 	t.current.Store(s.Name)
 	t.opts.Sink.Emit(event.StepStarted{Item: t.ID, Step: s.Name})
 	out, err := t.attempt(ctx, s)
-	t.result.add(out)
 	if err != nil {
-		return out, t.failed(ctx, s, out, err)
+		t.result.Outputs = append(t.result.Outputs, out.Published...)
+		return t.failed(ctx, s, out, err)
 	}
-	t.outputs[s.Name] = out
-	if err := t.record(&journal.StepFinished{
-		Item: t.ID, Step: s.Name, Artifacts: out.Artifacts, Published: out.Published, Facts: out.Facts,
-	}); err != nil {
-		return out, err
+	if err := t.finished(s, out); err != nil {
+		t.result.Outputs = append(t.result.Outputs, out.Published...)
+		return err
 	}
 	t.opts.Sink.Emit(event.StepFinished{Item: t.ID, Step: s.Name})
-	return out, nil
+	return nil
+}
+
+// begin records that a step starts. Before an effect that is durable, with what
+// the effect is about to do and with the files that it is made from.
+func (t *itemRun) begin(ctx context.Context, s step.Step) error {
+	entry := &journal.StepStarted{Item: t.ID, Step: s.Name, Effect: s.Effect}
+	if !s.Effect {
+		return t.note(entry)
+	}
+	if s.Intend != nil {
+		intent, err := s.Intend(ctx, t.input(s))
+		if err != nil {
+			return err
+		}
+		entry.Intent = intent
+	}
+	if err := t.freeze(); err != nil {
+		return err
+	}
+	if err := t.note(entry); err != nil {
+		return err
+	}
+	return t.commit()
+}
+
+// freeze keeps the files that the item was made from, so that the run can be
+// replayed without them.
+func (t *itemRun) freeze() error {
+	if t.journal == nil {
+		return nil
+	}
+	for _, name := range t.order {
+		for _, o := range t.done[name].Observed {
+			if err := t.keep(o); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (t *itemRun) keep(o step.Observed) error {
+	if t.store.Has(o.Artifact) {
+		return nil
+	}
+	file, err := t.fs.Open(o.Path)
+	if err != nil {
+		return changed(o.Path, err)
+	}
+	err = t.store.PutFrom(file, o.Artifact)
+	if err = errors.Join(err, file.Close()); errors.Is(err, errDiffers) {
+		return changed(o.Path, nil)
+	}
+	return err
 }
 
 // attempt runs the step and checks what it left.
 func (t *itemRun) attempt(ctx context.Context, s step.Step) (out step.Output, err error) {
-	in := step.Input{Artifacts: t.needs(s), Open: t.store.Get, Put: t.store.Put}
 	err = local.Protect(func() (err error) {
-		out, err = s.Run(ctx, in)
+		out, err = s.Run(ctx, t.input(s))
 		return err
 	})
 	if err != nil {
 		return out, err
 	}
-	return out, t.settle(out)
+	if before, ok := t.observed[s.Name]; ok && s.Observe != nil && !slices.Equal(before, out.Observed) {
+		return out, changed(t.Source, nil)
+	}
+	t.observed[s.Name] = out.Observed
+	return out, t.verify(out)
 }
 
-func (t *itemRun) needs(s step.Step) map[string]step.Artifact {
-	in := map[string]step.Artifact{}
+func (t *itemRun) input(s step.Step) step.Input {
+	in := step.Input{Artifacts: map[string]step.Artifact{}, Put: t.store.Put}
+	homes := map[step.Artifact]string{}
 	for _, need := range s.Needs {
-		for name, a := range t.outputs[need].Artifacts {
-			in[need+"/"+name] = a
+		for name, a := range t.done[need].Artifacts {
+			in.Artifacts[need+"/"+name] = a
+			homes[a] = t.done[need].Home
 		}
+	}
+	in.Open = func(a step.Artifact) ([]byte, error) {
+		if home := homes[a]; home != "" {
+			pack, err := t.packs.of(home)
+			if err != nil {
+				return nil, err
+			}
+			return pack.Get(a)
+		}
+		return t.store.Get(a)
 	}
 	return in
 }
 
-// settle verifies a step's output and enters its files in the ledger.
-func (t *itemRun) settle(out step.Output) error {
+// verify checks that what a step left is what it says.
+func (t *itemRun) verify(out step.Output) error {
 	for _, name := range slices.Sorted(maps.Keys(out.Artifacts)) {
-		if err := t.store.Verify(out.Artifacts[name]); err != nil {
-			return fmt.Errorf("output %q: %w", name, err)
+		if !t.store.Has(out.Artifacts[name]) {
+			return fmt.Errorf("output %q was not stored", name)
 		}
 	}
 	for _, p := range out.Published {
-		size, sum, err := fsys.Sum(t.env.FS, p.Path)
+		now, err := t.stands(p)
 		if err != nil {
 			return fmt.Errorf("verify published file: %w", err)
 		}
-		if size != p.Bytes || sum != p.SHA256 {
+		if now != p.SHA256 {
 			return fmt.Errorf("verify published file %s: the bytes are not those published", p.Path)
 		}
-		if err := t.ledger.enter(t.id, p); err != nil {
-			return fmt.Errorf("record publication of %s: %w", p.Path, err)
+	}
+	return nil
+}
+
+// finished records a step that ended well.
+func (t *itemRun) finished(s step.Step, out step.Output) error {
+	c, err := plan.Describe(s, out.Observed, t.done)
+	if err != nil {
+		return err
+	}
+	key, err := c.Key()
+	if err != nil {
+		return err
+	}
+	d := plan.Done{
+		Step: s.Name, Key: key, Components: c, Observed: out.Observed, Artifacts: out.Artifacts,
+		Published: out.Published, Facts: out.Facts, Sizes: out.Sizes,
+	}
+	if err := t.absolute(&d); err != nil {
+		return err
+	}
+	if err := t.note(&journal.StepFinished{Item: t.ID, Done: d}); err != nil {
+		return err
+	}
+	t.take(d)
+	return t.receipt(d)
+}
+
+// absolute gives a record names that do not depend on the folder the program was
+// started in.
+func (t *itemRun) absolute(d *plan.Done) (err error) {
+	d.Observed, d.Published = slices.Clone(d.Observed), slices.Clone(d.Published)
+	for i := range d.Observed {
+		if d.Observed[i].Path, err = fsys.Canonical(t.fs, d.Observed[i].Path); err != nil {
+			return err
+		}
+	}
+	for i := range d.Published {
+		if d.Published[i].Path, err = fsys.Canonical(t.fs, d.Published[i].Path); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -222,8 +402,24 @@ func (t *itemRun) settle(out step.Output) error {
 // failed records a failed attempt and gives the error that ends the item.
 func (t *itemRun) failed(ctx context.Context, s step.Step, out step.Output, err error) error {
 	entry := &journal.StepFailed{Item: t.ID, Step: s.Name, Published: out.Published, Outcome: t.outcome(ctx, err)}
-	if err := t.record(entry); err != nil {
+	if err := t.note(entry); err != nil {
 		return err
 	}
 	return err
+}
+
+// stands is the SHA-256 of what is at a published path.
+func (t *itemRun) stands(p step.Published) (string, error) {
+	size, sum, err := fsys.Sum(t.fs, p.Path)
+	if err == nil && size != p.Bytes {
+		sum = ""
+	}
+	return sum, err
+}
+
+func changed(path string, err error) error {
+	return &step.Refusal{
+		Class: "source-changed", Message: "the file changed while the job ran; nothing was published",
+		Place: step.Place{File: path}, Next: "close the session and run the job again", Err: err,
+	}
 }

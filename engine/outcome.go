@@ -18,6 +18,7 @@ const (
 	exitUsage       = 2
 	exitCommitted   = 3
 	exitWaiting     = 4
+	exitDiffers     = 5
 	exitInterrupted = 130
 )
 
@@ -108,7 +109,7 @@ func written(name string) string { return strings.ToValidUTF8(name, "\uFFFD") }
 // committed tells whether a file was changed.
 func committed(files []step.Published) bool {
 	for _, p := range files {
-		if p.Op != string(publish.Keep) {
+		if p.Op != step.Keep {
 			return true
 		}
 	}
@@ -128,7 +129,7 @@ func exit(ctx context.Context, items []ItemResult, err error) int {
 	}
 	r := refusal(err)
 	switch {
-	case r != nil && (r.Class == "unknown-kind" || r.Class == step.NotAvailable):
+	case r != nil && (r.Class == "unknown-kind" || r.Class == step.NotAvailable), isProblem(err):
 		return exitUsage
 	case r == nil && ctx.Err() != nil:
 		return exitInterrupted

@@ -6,15 +6,18 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
-	"github.com/hashicorp/go-hclog"
+	"github.com/spf13/afero"
 
 	"github.com/precis-dev/precis/engine/cas"
 	"github.com/precis-dev/precis/engine/event"
 	"github.com/precis-dev/precis/engine/journal"
+	"github.com/precis-dev/precis/engine/ledger"
 	"github.com/precis-dev/precis/engine/local"
+	"github.com/precis-dev/precis/engine/plan"
 	"github.com/precis-dev/precis/engine/step"
 	"github.com/precis-dev/precis/fsys"
 	"github.com/precis-dev/precis/spec"
@@ -26,39 +29,69 @@ type run struct {
 	kind   step.Kind
 	job    *spec.Job
 	opts   Options
-	store  *cas.Store
-	ledger ledger
+	world  afero.Fs // what the steps see
+	ledger *ledger.Ledger
+	packs  *packs
 
 	items []step.Item
 
 	id      string
 	dir     string
-	journal *journal.Journal
+	store   artifacts
+	journal *journal.Journal // nil where nothing is recorded
 
-	results []ItemResult // each has one writer
+	// Of a run that is resumed, by the item's id: what it recorded of items that
+	// are not finished.
+	recorded map[string]*journal.Item
+
+	each    func(*itemRun) // gives an item a world of its own; nil for that of the run
+	results []ItemResult   // each has one writer
 	halt    func(error)  // ends all items
 	mu      sync.Mutex
 	broken  error // the first entry that could not be written
+	fresh   []ledger.Record
 }
 
-func newRun(env Env, kind step.Kind, job *spec.Job, o Options) *run {
-	if env.Log == nil {
-		env.Log = hclog.NewNullLogger()
+// ledger opens the state directory's ledger.
+func (e *Engine) ledger() (*ledger.Ledger, error) {
+	return ledger.Open(e.env.FS, filepath.Join(e.env.State, "ledger.jsonl"), e.env.Host)
+}
+
+// resolve finds the items.
+func (r *run) resolve(ctx context.Context) (err error) {
+	err = local.Protect(func() (err error) {
+		r.items, err = r.kind.Items(ctx, r.stepEnv(), r.job)
+		return err
+	})
+	if err != nil {
+		return err
 	}
-	return &run{
-		env: env, kind: kind, job: job, opts: o,
-		store:  cas.New(env.FS, filepath.Join(env.State, "cas")),
-		ledger: ledger{env.FS, filepath.Join(env.State, "published")},
+	if len(r.items) == 0 {
+		return &step.Refusal{
+			Class:   "no-sessions",
+			Message: "no file matches the job's input",
+			Place:   step.Place{File: r.job.File},
+			Next:    "check input.sessions and input.exclude; they are relative to the job's folder",
+		}
 	}
+	seen := map[string]bool{}
+	for _, i := range r.items {
+		if seen[i.ID] || i.ID == "." || !filepath.IsLocal(i.ID) || strings.ContainsAny(i.ID, `/\`) {
+			return fmt.Errorf("kind %s: the item id %q is not a name of its own", r.job.Kind, i.ID)
+		}
+		seen[i.ID] = true
+	}
+	return nil
 }
 
 // stepEnv is the world that the kind sees before there are items.
 func (r *run) stepEnv() step.Env {
 	return step.Env{
-		FS:            r.env.FS,
+		FS:            r.world,
 		Force:         r.opts.Force,
 		SessionClosed: r.opts.SessionClosed,
-		Owned:         r.ledger.owned,
+		Owned:         r.ledger.Owned,
+		Now:           r.env.Now,
 		Progress:      func(done, total int64) {},
 	}
 }
@@ -70,24 +103,47 @@ func (r *run) open() error {
 	if err := r.makeState(); err != nil {
 		return err
 	}
-	j, err := journal.Open(r.env.FS, filepath.Join(r.dir, "journal.jsonl"), r.env.Host, r.env.Now)
+	if err := r.record(nil); err != nil {
+		return err
+	}
+	file, err := fsys.Canonical(r.env.FS, r.job.File)
 	if err != nil {
 		return err
 	}
-	r.journal = j
-	err = j.Append(&journal.RunOpened{
-		Run: r.id, Kind: r.job.Kind, Job: r.job.Digest(), Until: r.opts.Until,
-		Durability: j.Durability(), Owner: r.env.Host,
+	err = r.journal.Append(&journal.RunOpened{
+		Run: r.id, Kind: r.job.Kind, Name: r.job.Name, Job: r.job.Digest(), File: written(file),
+		Set: r.opts.Set, Until: r.opts.Until, Force: r.opts.Force, SessionClosed: r.opts.SessionClosed,
+		Items: len(r.items), Durability: r.journal.Durability(), Owner: r.env.Host,
 	})
 	for _, i := range r.items {
 		if err == nil {
-			err = j.Append(&journal.ItemOpened{Item: i.ID, Source: written(i.Source), Label: written(i.Label)})
+			err = r.openItem(i)
 		}
 	}
+	return errors.Join(err, r.journal.Commit())
+}
+
+func (r *run) openItem(i step.Item) error {
+	path, err := fsys.Canonical(r.env.FS, i.Source)
 	if err != nil {
-		r.close()
+		return err
 	}
-	return err
+	return r.journal.Append(&journal.ItemOpened{Item: i.ID, Source: written(path), Label: written(i.Label)})
+}
+
+// record opens the run's journal and the pack that is durable before it.
+func (r *run) record(each func(*journal.Item) error) error {
+	j, err := journal.Open(r.env.FS, filepath.Join(r.dir, "journal.jsonl"), r.env.Host, r.env.Now, each)
+	if err != nil {
+		return err
+	}
+	store, err := cas.OpenWriter(r.env.FS, filepath.Join(r.dir, packName))
+	if err != nil {
+		return errors.Join(err, j.Close())
+	}
+	r.journal, r.store = j, store
+	j.Before = store.Sync
+	return nil
 }
 
 // makeState makes the state directory and in it the run's folder, which must be
@@ -115,11 +171,14 @@ func (r *run) makeState() error {
 
 // execute works through the items and ends the run, unless an item is left open.
 func (r *run) execute(ctx context.Context) error {
-	r.opts.Sink.Emit(event.RunStarted{Run: r.id, Kind: r.job.Kind, Items: len(r.items)})
+	r.opts.Sink.Emit(event.RunStarted{Run: r.id, Kind: r.job.Kind, Items: len(r.items), Bytes: weight(r.items)})
 	ctx, halt := context.WithCancelCause(ctx)
 	defer halt(nil)
 	r.halt = halt
-	r.results = make([]ItemResult, len(r.items))
+	if r.results == nil {
+		r.results = make([]ItemResult, len(r.items))
+	}
+	defer r.tick()()
 	pool := local.Pool{
 		Workers: r.job.Run.Workers,
 		Timeout: time.Duration(r.job.Run.Timeout),
@@ -134,17 +193,105 @@ func (r *run) execute(ctx context.Context) error {
 	return r.finish()
 }
 
-// finish writes the last entry when every item has ended.
-func (r *run) finish() error {
-	for _, result := range r.results {
-		if result.Status == step.Interrupted {
-			return r.failure()
-		}
+func weight(items []step.Item) (total int64) {
+	for _, i := range items {
+		total += i.Bytes
 	}
-	if err := r.failure(); err != nil {
+	return total
+}
+
+// often is how long an entry waits at most before others can read it.
+const often = time.Second
+
+// tick commits the journal now and then, for those who look at it while a step
+// takes long.
+func (r *run) tick() (stop func()) {
+	if r.journal == nil {
+		return func() {}
+	}
+	done := make(chan struct{})
+	var ended sync.WaitGroup
+	ended.Go(func() {
+		t := time.NewTicker(often)
+		defer t.Stop()
+		for {
+			select {
+			case <-t.C:
+				_ = r.commit()
+			case <-done:
+				return
+			}
+		}
+	})
+	return func() { close(done); ended.Wait() }
+}
+
+// finish writes the last entry when every item has ended, and enters what was
+// finished in the ledger.
+func (r *run) finish() error {
+	if r.journal == nil {
+		return r.failure()
+	}
+	open := false
+	for _, result := range r.results {
+		open = open || result.Status == step.Interrupted
+	}
+	err := r.failure()
+	if err == nil && !open {
+		err = r.note(&journal.RunFinished{Exit: itemsExit(r.results)})
+	}
+	if err == nil {
+		err = r.commit()
+	}
+	if err != nil {
 		return err
 	}
-	return r.record(&journal.RunFinished{Exit: itemsExit(r.results)})
+	return r.settleLedger()
+}
+
+// enter keeps a record for the ledger, which takes many at a time.
+func (r *run) enter(rec ledger.Record) error {
+	const many = 256
+	r.mu.Lock()
+	r.fresh = append(r.fresh, rec)
+	var ready []ledger.Record
+	if len(r.fresh) >= many {
+		ready, r.fresh = r.fresh, nil
+	}
+	r.mu.Unlock()
+	return r.append(ready)
+}
+
+func (r *run) settleLedger() error {
+	r.mu.Lock()
+	ready := r.fresh
+	r.fresh = nil
+	r.mu.Unlock()
+	return errors.Join(r.append(ready), r.ledger.Tidy())
+}
+
+func (r *run) append(records []ledger.Record) error {
+	if err := r.ledger.Append(records); err != nil {
+		return r.breakOff(fmt.Errorf("ledger: %w", err))
+	}
+	return nil
+}
+
+// last is what earlier runs recorded of an item.
+func (r *run) last(i step.Item) (*ledger.Record, error) {
+	path, err := fsys.Canonical(r.env.FS, i.Source)
+	if err != nil {
+		return nil, err
+	}
+	return r.ledger.Item(r.job.Kind, jobName(r.job), written(path))
+}
+
+// jobName is what tells two jobs on one session apart.
+func jobName(job *spec.Job) string {
+	if job.Name != "" {
+		return job.Name
+	}
+	return job.File
 }
 
 func (r *run) failure() error {
@@ -159,12 +306,29 @@ type journalError struct{ err error }
 func (e *journalError) Error() string { return fmt.Sprintf("the run cannot be recorded: %v", e.err) }
 func (e *journalError) Unwrap() error { return e.err }
 
-// record writes an entry. Without its journal a run must not go on.
-func (r *run) record(b journal.Body) error {
-	err := r.journal.Append(b)
-	if err == nil {
+// note adds an entry to the journal. Without its journal a run must not go on.
+func (r *run) note(b journal.Body) error {
+	if r.journal == nil {
 		return nil
 	}
+	if err := r.journal.Append(b); err != nil {
+		return r.breakOff(err)
+	}
+	return nil
+}
+
+// commit makes durable what was noted.
+func (r *run) commit() error {
+	if r.journal == nil {
+		return nil
+	}
+	if err := r.journal.Commit(); err != nil {
+		return r.breakOff(err)
+	}
+	return nil
+}
+
+func (r *run) breakOff(err error) error {
 	broken := &journalError{err}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -175,9 +339,33 @@ func (r *run) record(b journal.Body) error {
 	return broken
 }
 
-// close gives the journal up. All of it is durable already.
+// close gives up what the run holds. What counts of it is durable already.
 func (r *run) close() {
-	if err := r.journal.Close(); err != nil {
-		r.env.Log.Warn("journal not closed cleanly", "run", r.id, "error", err)
+	var errs []error
+	if r.journal != nil {
+		errs = append(errs, r.journal.Close(), r.store.Close())
 	}
+	errs = append(errs, r.packs.close(), r.ledger.Close())
+	if err := errors.Join(errs...); err != nil {
+		r.env.Log.Warn("run not closed cleanly", "run", r.id, "error", err)
+	}
+}
+
+// steps of an item, in the order in which they run.
+func (r *run) steps(env step.Env, item step.Item) ([]step.Step, error) {
+	steps, err := r.kind.Steps(env, r.job, item)
+	if err != nil {
+		return nil, err
+	}
+	if steps, err = plan.Order(steps); err != nil {
+		return nil, fmt.Errorf("kind %s: %w", r.job.Kind, err)
+	}
+	if r.opts.Until == "" {
+		return steps, nil
+	}
+	steps, err = plan.Until(steps, r.opts.Until)
+	if err != nil {
+		return nil, &step.Refusal{Class: "unknown-step", Message: err.Error(), Next: "name a step of the job's kind"}
+	}
+	return steps, nil
 }

@@ -13,6 +13,7 @@ type RunStarted struct {
 	Run   string `json:"run"`
 	Kind  string `json:"kind"`
 	Items int    `json:"items"`
+	Bytes int64  `json:"bytes"` // of all sources
 }
 
 // ItemStarted opens an item.
@@ -45,7 +46,8 @@ type StepFinished struct {
 
 // ItemFinished ends an item.
 type ItemFinished struct {
-	ID string `json:"item"`
+	ID    string `json:"id"`
+	Bytes int64  `json:"bytes"` // of the source
 	Item
 }
 
@@ -61,6 +63,7 @@ type Run struct {
 
 // Item is how an item ended. The output is the first file the item published.
 type Item struct {
+	Item    string      `json:"item"`
 	Session string      `json:"session"`
 	Status  step.Status `json:"status"`
 	Class   string      `json:"class,omitempty"`
@@ -70,8 +73,8 @@ type Item struct {
 	Output  string      `json:"output,omitempty"`
 	SHA256  string      `json:"sha256,omitempty"` // of the output
 	Source  string      `json:"source,omitempty"` // SHA-256 of the source
-	Receipt string      `json:"receipt,omitempty"`
-	Report  string      `json:"report,omitempty"`
+	Sizes   *step.Sizes `json:"sizes,omitempty"`
+	Receipt string      `json:"receipt,omitempty"` // path
 }
 
 func (RunStarted) name() string   { return "run-started" }

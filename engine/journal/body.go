@@ -12,12 +12,14 @@ type Type string
 // The types.
 const (
 	TypeRunOpened    Type = "run-opened"
+	TypeRunResumed   Type = "run-resumed"
 	TypeItemOpened   Type = "item-opened"
 	TypeStepStarted  Type = "step-started"
 	TypeStepFinished Type = "step-finished"
 	TypeStepFailed   Type = "step-failed"
 	TypeItemFinished Type = "item-finished"
 	TypeRunFinished  Type = "run-finished"
+	TypeItemRestored Type = "item-restored"
 )
 
 // Body is what an entry says: a pointer to one of the types below.
@@ -29,38 +31,47 @@ type Body interface {
 
 // RunOpened is the first entry.
 type RunOpened struct {
-	Run        string       `json:"run"`
-	Kind       string       `json:"kind"`
-	Job        string       `json:"job"` // digest of the canonical job
-	Until      string       `json:"until,omitempty"`
-	Durability applog.Level `json:"durability"`
-	Owner      applog.Owner `json:"owner"`
+	Run           string       `json:"run"`
+	Kind          string       `json:"kind"`
+	Name          string       `json:"name"` // of the job
+	Job           string       `json:"job"`  // digest of the canonical job
+	File          string       `json:"file"` // the job file, absolute
+	Set           []string     `json:"set,omitempty"`
+	Until         string       `json:"until,omitempty"`
+	Force         bool         `json:"force,omitempty"`
+	SessionClosed bool         `json:"sessionClosed,omitempty"`
+	Items         int          `json:"items"` // that follow
+	Durability    applog.Level `json:"durability"`
+	Owner         applog.Owner `json:"owner"`
+}
+
+// RunResumed says that another process went on with the run.
+type RunResumed struct {
+	Owner applog.Owner `json:"owner"`
 }
 
 // ItemOpened spawns an item.
 type ItemOpened struct {
 	Item   string `json:"item"`
-	Source string `json:"source"`
+	Source string `json:"source"` // absolute
 	Label  string `json:"label"`
 }
 
-// StepStarted comes before the step does anything; for an effect it is the
-// intent.
+// StepStarted comes before the step does anything; for an effect it is the intent,
+// and durable before the effect begins.
 type StepStarted struct {
-	Item       string          `json:"item"`
-	Step       string          `json:"step"`
-	Effect     bool            `json:"effect,omitempty"`
-	Key        string          `json:"key"`
-	Components plan.Components `json:"components"`
+	Item   string `json:"item"`
+	Step   string `json:"step"`
+	Effect bool   `json:"effect,omitempty"`
+	// Intent is what the effect is about to publish.
+	Intent []step.Published `json:"intent,omitempty"`
 }
 
-// StepFinished comes after everything in it is durable and verified.
+// StepFinished comes after everything in it is durable and verified. A step that
+// was not started was taken from an earlier run.
 type StepFinished struct {
-	Item      string                   `json:"item"`
-	Step      string                   `json:"step"`
-	Artifacts map[string]step.Artifact `json:"artifacts,omitempty"`
-	Published []step.Published         `json:"published,omitempty"`
-	Facts     map[string]any           `json:"facts,omitempty"`
+	Item string `json:"item"`
+	plan.Done
 }
 
 // StepFailed ends an attempt that left no result. Published lists what it put
@@ -75,6 +86,8 @@ type StepFailed struct {
 // ItemFinished is the result of an item. An interrupted item has none.
 type ItemFinished struct {
 	Item string `json:"item"`
+	// Same is the run that has the steps of an item that was up to date.
+	Same string `json:"same,omitempty"`
 	Outcome
 }
 
@@ -88,13 +101,22 @@ type Outcome struct {
 	Skip    bool        `json:"skip,omitempty"` // refused, and no failure of the run
 }
 
-// RunFinished is the last entry. An interrupted run has none.
+// RunFinished is the last entry of the run's own. An interrupted run has none.
 type RunFinished struct {
 	Exit int `json:"exit"`
 }
 
+// ItemRestored says that the backup of a replaced session was put back.
+type ItemRestored struct {
+	Item      string           `json:"item"`
+	Published []step.Published `json:"published"`
+}
+
 // Type of the entry.
 func (*RunOpened) Type() Type { return TypeRunOpened }
+
+// Type of the entry.
+func (*RunResumed) Type() Type { return TypeRunResumed }
 
 // Type of the entry.
 func (*ItemOpened) Type() Type { return TypeItemOpened }
@@ -114,10 +136,15 @@ func (*ItemFinished) Type() Type { return TypeItemFinished }
 // Type of the entry.
 func (*RunFinished) Type() Type { return TypeRunFinished }
 
+// Type of the entry.
+func (*ItemRestored) Type() Type { return TypeItemRestored }
+
 func newBody(t Type) (Body, bool) {
 	switch t {
 	case TypeRunOpened:
 		return &RunOpened{}, true
+	case TypeRunResumed:
+		return &RunResumed{}, true
 	case TypeItemOpened:
 		return &ItemOpened{}, true
 	case TypeStepStarted:
@@ -130,6 +157,8 @@ func newBody(t Type) (Body, bool) {
 		return &ItemFinished{}, true
 	case TypeRunFinished:
 		return &RunFinished{}, true
+	case TypeItemRestored:
+		return &ItemRestored{}, true
 	}
 	return nil, false
 }

@@ -10,39 +10,50 @@ import (
 	"time"
 )
 
-// Version of the entries this package reads and writes.
-const Version = 1
+// Version of the lines this package reads and writes.
+const Version = 2
 
-// Entry is one line.
+// Entry is one thing that happened.
 type Entry struct {
-	Seq    int64
-	Parent string
-	Time   time.Time
-	Body   Body
+	Time time.Time
+	Body Body
 }
 
-// envelope is the line without its sum, in the order of its members.
+// commit is one line: entries that became durable together.
+type commit struct {
+	seq     int64
+	parent  string
+	entries []Entry
+}
+
+// line is a commit without its sum, in the order of its members.
+type line struct {
+	V       int        `json:"v"`
+	Seq     int64      `json:"seq"`
+	Parent  string     `json:"parent"`
+	Entries []envelope `json:"entries"`
+}
+
 type envelope struct {
-	V      int             `json:"v"`
-	Seq    int64           `json:"seq"`
-	Parent string          `json:"parent"`
-	Type   Type            `json:"type"`
-	Time   time.Time       `json:"time"`
-	Body   json.RawMessage `json:"body"`
+	Type Type            `json:"type"`
+	Time time.Time       `json:"time"`
+	Body json.RawMessage `json:"body"`
 }
 
-// encode is the one spelling of an entry.
-func encode(e Entry) ([]byte, error) {
+func (e Entry) seal() (envelope, error) {
 	body, err := json.Marshal(e.Body)
-	if err != nil {
-		return nil, err
-	}
-	open, err := json.Marshal(envelope{Version, e.Seq, e.Parent, e.Body.Type(), e.Time.UTC(), body})
+	return envelope{e.Body.Type(), e.Time.UTC(), body}, err
+}
+
+// encode is the one spelling of a commit.
+func encode(seq int64, parent string, entries []envelope) ([]byte, error) {
+	open, err := json.Marshal(line{Version, seq, parent, entries})
 	if err != nil {
 		return nil, err
 	}
 	open = open[:len(open)-1]
-	return fmt.Appendf(open, `,"sum":"%s"}`, digest(open)), nil
+	sum := digest(open)
+	return fmt.Appendf(open, `,"sum":"%s"}`, sum), nil
 }
 
 func digest(data []byte) string {
@@ -63,41 +74,59 @@ func intact(line []byte) bool {
 }
 
 // decode is the inverse of encode, and accepts nothing else.
-func decode(line []byte) (Entry, *fault) {
+func decode(text []byte) (commit, *fault) {
 	var head struct {
 		V *int `json:"v"`
 	}
-	if err := json.Unmarshal(line, &head); err != nil || head.V == nil {
-		return Entry{}, &fault{Syntax, "not a journal entry"}
+	if err := json.Unmarshal(text, &head); err != nil || head.V == nil {
+		return commit{}, &fault{Syntax, "not a line of a journal"}
 	}
 	if *head.V != Version {
-		return Entry{}, &fault{UnknownVersion, fmt.Sprintf("version %d; this program knows %d", *head.V, Version)}
+		return commit{}, &fault{UnknownVersion, fmt.Sprintf("version %d; this program knows %d", *head.V, Version)}
 	}
-	if !intact(line) {
-		return Entry{}, &fault{BadSum, "the line was changed after it was written"}
+	if !intact(text) {
+		return commit{}, &fault{BadSum, "the line was changed after it was written"}
 	}
-	return decodeIntact(line)
+	return decodeIntact(text)
 }
 
-func decodeIntact(line []byte) (Entry, *fault) {
+func decodeIntact(text []byte) (commit, *fault) {
 	var l struct {
-		envelope
+		line
 		Sum string `json:"sum"`
 	}
-	if err := strict(line, &l); err != nil {
-		return Entry{}, &fault{Syntax, "not a journal entry"}
+	if err := strict(text, &l); err != nil || len(l.Entries) == 0 {
+		return commit{}, &fault{Syntax, "not a line of a journal"}
 	}
-	body, ok := newBody(l.Type)
+	c := commit{seq: l.Seq, parent: l.Parent}
+	for i := range l.Entries {
+		e, bad := l.Entries[i].open()
+		if bad != nil {
+			return commit{}, bad
+		}
+		c.entries = append(c.entries, e)
+	}
+	if again, err := encode(l.Seq, l.Parent, l.Entries); err != nil || !bytes.Equal(again, text) {
+		return commit{}, &fault{Syntax, "not the spelling of a line of a journal"}
+	}
+	return c, nil
+}
+
+// open decodes a body, and puts its one spelling in place of what was read.
+func (v *envelope) open() (Entry, *fault) {
+	body, ok := newBody(v.Type)
 	if !ok {
-		return Entry{}, &fault{UnknownType, fmt.Sprintf("entries of type %q are not known", l.Type)}
+		return Entry{}, &fault{UnknownType, fmt.Sprintf("entries of type %q are not known", v.Type)}
 	}
-	if err := strict(l.Body, body); err != nil {
-		return Entry{}, &fault{Syntax, fmt.Sprintf("not the body of a %s entry", l.Type)}
+	if err := strict(v.Body, body); err != nil {
+		return Entry{}, &fault{Syntax, fmt.Sprintf("not the body of a %s entry", v.Type)}
 	}
-	e := Entry{l.Seq, l.Parent, l.Time, body}
-	if again, err := encode(e); err != nil || !bytes.Equal(again, line) {
-		return Entry{}, &fault{Syntax, "not the spelling of a journal entry"}
+	e := Entry{v.Time, body}
+	again, err := e.seal()
+	if err != nil {
+		return Entry{}, &fault{Syntax, fmt.Sprintf("not the body of a %s entry", v.Type)}
 	}
+	*v = again
 	return e, nil
 }
 

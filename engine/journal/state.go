@@ -3,33 +3,45 @@ package journal
 import (
 	"errors"
 	"fmt"
+	"time"
 
+	"github.com/precis-dev/precis/engine/plan"
 	"github.com/precis-dev/precis/engine/step"
 )
 
 // State is what a journal says, up to some entry.
 type State struct {
 	Run      *RunOpened // nil before the first entry
-	Items    []*Item    // in the order in which they were opened
+	Opened   time.Time
+	Resumed  []RunResumed
+	Items    []*Item // in the order in which they were opened
 	Finished *RunFinished
+	Ended    time.Time // the last entry's time
 
-	byID map[string]*Item
+	byID     map[string]*Item
+	at       time.Time         // of the entry that is applied
+	finished func(*Item) error // told of every item that finishes
 }
 
 // Item is one item of the run.
 type Item struct {
 	ItemOpened
-	Steps  []*Step  // in the order in which they were first started
-	Result *Outcome // nil until the item is finished
+	Steps     []*Step  // in the order in which they were first started; none once it is finished
+	Result    *Outcome // nil until the item is finished
+	Same      string   // the run that has the steps of an item that was up to date
+	Published []step.Published
+	Restored  []step.Published
+	Sizes     *step.Sizes
 }
 
 // Step is the last attempt at a step.
 type Step struct {
 	StepStarted
 	Phase     Phase
-	Artifacts map[string]step.Artifact
-	Published []step.Published
-	Facts     map[string]any
+	Began     time.Time // zero for a step of an earlier run
+	Ended     time.Time
+	Done      plan.Done        // of a finished step
+	Published []step.Published // by a finished or failed step
 	Failure   *Outcome
 }
 
@@ -43,17 +55,6 @@ const (
 	Finished Phase = "finished"
 	Failed   Phase = "failed"
 )
-
-// Fold gives the state after entries that follow each other.
-func Fold(entries []Entry) (State, error) {
-	var s State
-	for _, e := range entries {
-		if err := s.apply(e.Body); err != nil {
-			return State{}, fmt.Errorf("entry %d: %w", e.Seq, err)
-		}
-	}
-	return s, nil
-}
 
 // Item finds an item by its id, nil when there is none.
 func (s *State) Item(id string) *Item { return s.byID[id] }
@@ -71,20 +72,27 @@ func (i *Item) Step(name string) *Step {
 // apply checks what every entry has to keep to, then the entry itself.
 func (s *State) apply(b Body) error {
 	_, opens := b.(*RunOpened)
+	_, restores := b.(*ItemRestored)
 	switch {
 	case opens && s.Run != nil:
 		return errors.New("the run is open already")
 	case !opens && s.Run == nil:
 		return errors.New("the run is not open")
-	case s.Finished != nil:
+	case s.Finished != nil && !restores:
 		return errors.New("the run is finished")
 	}
+	s.Ended = s.at
 	return b.fold(s)
 }
 
 func (b *RunOpened) fold(s *State) error {
-	s.Run = b
+	s.Run, s.Opened = b, s.at
 	s.byID = map[string]*Item{}
+	return nil
+}
+
+func (b *RunResumed) fold(s *State) error {
+	s.Resumed = append(s.Resumed, *b)
 	return nil
 }
 
@@ -122,40 +130,68 @@ func (b *StepStarted) fold(s *State) error {
 	} else if st.Phase == Finished {
 		return fmt.Errorf("step %q of item %q is finished", b.Step, b.Item)
 	}
-	*st = Step{StepStarted: *b, Phase: Started}
+	*st = Step{StepStarted: *b, Phase: Started, Began: s.at}
 	return nil
 }
 
 // running finds a step that was started and not ended.
-func (s *State) running(item, name string) (*Step, error) {
+func (s *State) running(item, name string) (*Item, *Step, error) {
 	i, err := s.open(item)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	st := i.Step(name)
 	if st == nil || st.Phase != Started {
-		return nil, fmt.Errorf("step %q of item %q is not under way", name, item)
+		return nil, nil, fmt.Errorf("step %q of item %q is not under way", name, item)
 	}
-	return st, nil
+	return i, st, nil
 }
 
 func (b *StepFinished) fold(s *State) error {
-	st, err := s.running(b.Item, b.Step)
+	if b.Home != "" {
+		return b.reuse(s)
+	}
+	i, st, err := s.running(b.Item, b.Step)
 	if err != nil {
 		return err
 	}
-	st.Phase = Finished
-	st.Artifacts, st.Published, st.Facts = b.Artifacts, b.Published, b.Facts
+	st.Phase, st.Ended, st.Done = Finished, s.at, b.Done
+	st.Published = b.Published
+	i.left(b.Done)
 	return nil
 }
 
-func (b *StepFailed) fold(s *State) error {
-	st, err := s.running(b.Item, b.Step)
+// reuse enters a step that an earlier run finished.
+func (b *StepFinished) reuse(s *State) error {
+	i, err := s.open(b.Item)
 	if err != nil {
 		return err
 	}
-	st.Phase = Failed
+	if i.Step(b.Step) != nil {
+		return fmt.Errorf("step %q of item %q was started", b.Step, b.Item)
+	}
+	i.Steps = append(i.Steps, &Step{
+		StepStarted: StepStarted{Item: b.Item, Step: b.Step}, Phase: Finished, Ended: s.at, Done: b.Done, Published: b.Published,
+	})
+	i.left(b.Done)
+	return nil
+}
+
+func (i *Item) left(d plan.Done) {
+	i.Published = append(i.Published, d.Published...)
+	if d.Sizes != nil {
+		i.Sizes = d.Sizes
+	}
+}
+
+func (b *StepFailed) fold(s *State) error {
+	i, st, err := s.running(b.Item, b.Step)
+	if err != nil {
+		return err
+	}
+	st.Phase, st.Ended = Failed, s.at
 	st.Published, st.Failure = b.Published, &b.Outcome
+	i.Published = append(i.Published, b.Published...)
 	return nil
 }
 
@@ -173,7 +209,13 @@ func (b *ItemFinished) fold(s *State) error {
 	if !good && b.Status != step.Refused && b.Status != step.Failed {
 		return fmt.Errorf("item %q cannot end as %q", b.Item, b.Status)
 	}
-	i.Result = &b.Outcome
+	i.Result, i.Same = &b.Outcome, b.Same
+	if s.finished != nil {
+		if err := s.finished(i); err != nil {
+			return err
+		}
+	}
+	i.Steps = nil
 	return nil
 }
 
@@ -184,5 +226,14 @@ func (b *RunFinished) fold(s *State) error {
 		}
 	}
 	s.Finished = b
+	return nil
+}
+
+func (b *ItemRestored) fold(s *State) error {
+	i := s.byID[b.Item]
+	if i == nil || i.Result == nil {
+		return fmt.Errorf("item %q is not finished", b.Item)
+	}
+	i.Restored = append(i.Restored, b.Published...)
 	return nil
 }

@@ -42,7 +42,7 @@ type Pool struct {
 func (p Pool) Run(ctx context.Context, n int, work func(ctx context.Context, i int) error) []error {
 	r := &run{Pool: p, work: work, errs: make([]error, n)}
 	var workers sync.WaitGroup
-	for range min(p.workers(), n) {
+	for range min(p.Size(), n) {
 		workers.Go(func() {
 			for i := r.take(); i < n; i = r.take() {
 				r.item(ctx, i)
@@ -53,7 +53,8 @@ func (p Pool) Run(ctx context.Context, n int, work func(ctx context.Context, i i
 	return r.errs
 }
 
-func (p Pool) workers() int {
+// Size is how many items are worked on at once, if there are so many.
+func (p Pool) Size() int {
 	if p.Workers > 0 {
 		return p.Workers
 	}

@@ -12,6 +12,7 @@ type Status string
 const (
 	Done        Status = "done"
 	UpToDate    Status = "up-to-date"
+	WouldRun    Status = "would-run" // of a plan only
 	Refused     Status = "refused"
 	Failed      Status = "failed"
 	Waiting     Status = "waiting"

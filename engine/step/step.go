@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/gowebpki/jcs"
 	"github.com/spf13/afero"
@@ -49,15 +50,14 @@ type Item struct {
 	Source string
 	// Label is what people are shown.
 	Label string
+	// Bytes is the size of the source, for progress; 0 when it is not known.
+	Bytes int64
 }
 
-// Env is the world as the jobs see it. Time and ids are not in it on purpose:
-// what a step publishes is a function of its inputs alone; the engine has its
-// own Env for observations.
+// Env is the world as the jobs see it. What a step publishes is a function of its
+// inputs alone, so there are no ids in it, and its clock tells the age of files.
 type Env struct {
 	FS afero.Fs
-	// Dir is the item's folder in the state directory; the engine made it.
-	Dir string
 	// Force allows an existing output that is not ours to be replaced.
 	Force bool
 	// SessionClosed is the person's acknowledgement for a live replacement.
@@ -65,6 +65,8 @@ type Env struct {
 	// Owned reports the SHA-256 that precis last published at path, by the
 	// state directory's ledger.
 	Owned func(path string) (sha256 string, ok bool)
+	// Now is the clock, for the age of files and nothing else.
+	Now func() time.Time
 	// Token names this attempt at the item, uniquely among live runs and the
 	// same when the run is resumed: for the name of a stage.
 	Token string
@@ -81,9 +83,30 @@ type Step struct {
 	// Params is everything else the output depends on; it is part of the key as
 	// canonical JSON, and recorded: digests stand in it for text.
 	Params any
-	// Effect marks a step that touches the world outside the state directory.
+	// Observe names what the step reads outside the state directory, with the
+	// digests of now; nil for a step that reads nothing there. It is asked when a
+	// result of an earlier run could do instead, so it only hashes.
+	Observe func(ctx context.Context) ([]Observed, error)
+	// Effect marks a step that touches the world outside the state directory. It is
+	// the item's last. Run again after it was cut short, it finds what it did and
+	// goes on from there.
 	Effect bool
+	// Intend says what an effect is about to publish, for the record; nil for
+	// nothing that Settle would need.
+	Intend func(ctx context.Context, in Input) ([]Published, error)
+	// Settle looks at the world for what an effect with this intent did before it
+	// was cut short. It is asked before anything is read that the effect may have
+	// replaced. Done is false when the effect is still to be run. Nil for an effect
+	// that can be run again in any case.
+	Settle func(ctx context.Context, intent []Published) (out Output, done bool, err error)
 	Run    func(ctx context.Context, in Input) (Output, error)
+}
+
+// Observed is a file outside the state directory that a step read.
+type Observed struct {
+	Name string `json:"name"` // what it is to the step
+	Path string `json:"path"`
+	Artifact
 }
 
 // Input is what a step may use: the artifacts of the steps it needs, by
@@ -105,23 +128,52 @@ type Artifact struct {
 // Output is what a step leaves behind. Everything in it is recorded in the
 // journal: no text of a transcript, no secret.
 type Output struct {
-	// Artifacts by name; durable before the step is recorded as done.
+	// Observed is what a step with an Observe read.
+	Observed []Observed
+	// Artifacts by name; durable before the step is recorded as done. The one
+	// called "report" is for people: a JSON document about the item.
 	Artifacts map[string]Artifact
 	// Published lists what an effect put into the world.
 	Published []Published
-	// Facts are small values for reports and for item results. The engine knows
-	// these: "status" with the value "up-to-date" ends the item there, "source"
-	// is the SHA-256 of the source, "receipt" and "report" are paths.
+	// Facts are small values, functions of the step's inputs.
 	Facts map[string]any
+	// Sizes is what the item weighed before and weighs after.
+	Sizes *Sizes
+}
+
+// Sizes compares an item's source with its result.
+type Sizes struct {
+	Before Size `json:"before"`
+	After  Size `json:"after"`
+}
+
+// Size is what a file costs; tokens are of the active conversation, estimated.
+type Size struct {
+	Bytes   int64 `json:"bytes"`
+	Records int   `json:"records"`
+	Tokens  int64 `json:"tokens"`
 }
 
 // Published is one file an effect left at its final name.
 type Published struct {
-	Op     string `json:"op"` // create | replace | keep
+	Op     Op     `json:"op"`
 	Path   string `json:"path"`
 	Bytes  int64  `json:"bytes"`
 	SHA256 string `json:"sha256"`
+	// Old is what a replaced session was.
+	Old *Artifact `json:"old,omitempty"`
 }
+
+// Op is what was done to a path.
+type Op string
+
+// The operations.
+const (
+	Create  Op = "create"
+	Replace Op = "replace"
+	Keep    Op = "keep"   // the bytes were there already
+	Backup  Op = "backup" // a copy of what was replaced
+)
 
 // MarshalParams is the canonical JSON (RFC 8785) of a step's parameters. Its
 // numbers are doubles, so an integer that is not exactly one is an error rather

@@ -91,6 +91,21 @@ func (l *Log) Append(line []byte) error {
 	if bytes.ContainsAny(line, "\n\x00") {
 		return errors.New("a log line cannot hold a newline or NUL")
 	}
+	return l.append(line)
+}
+
+// AppendLines is Append for several lines, separated by newlines, at the cost of
+// one. After a crash before it returned there may be some of them, the first ones;
+// a power cut may also leave a line torn in the midst of them, so this is for logs
+// whose reader passes over a line that it cannot read.
+func (l *Log) AppendLines(lines []byte) error {
+	if bytes.IndexByte(lines, 0) >= 0 {
+		return errors.New("a log line cannot hold NUL")
+	}
+	return l.append(lines)
+}
+
+func (l *Log) append(line []byte) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.err != nil {

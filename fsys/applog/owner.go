@@ -15,6 +15,7 @@ import (
 // Owner is the process that writes a log.
 type Owner struct {
 	Host  string    `json:"host"`
+	Boot  string    `json:"boot,omitempty"` // id of the machine's boot, where it has one
 	PID   int       `json:"pid"`
 	Start time.Time `json:"start"`
 }

@@ -1,0 +1,239 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/afero"
+
+	"github.com/precis-dev/precis/engine/journal"
+	"github.com/precis-dev/precis/engine/step"
+	"github.com/precis-dev/precis/fsys"
+	"github.com/precis-dev/precis/fsys/applog"
+)
+
+// RunStatus is what became of a run.
+type RunStatus string
+
+// The statuses of a run.
+const (
+	RunFinished    RunStatus = "finished"
+	RunRunning     RunStatus = "running"
+	RunInterrupted RunStatus = "interrupted"
+	RunUnreadable  RunStatus = "unreadable"
+)
+
+// RunInfo is a run in a listing.
+type RunInfo struct {
+	Run     string              `json:"run"`
+	Status  RunStatus           `json:"status"`
+	Kind    string              `json:"kind,omitempty"`
+	Name    string              `json:"name,omitempty"`
+	File    string              `json:"file,omitempty"` // of the job
+	Job     string              `json:"job,omitempty"`  // digest
+	Opened  time.Time           `json:"opened,omitzero"`
+	Ended   time.Time           `json:"ended,omitzero"` // the last entry
+	Resumed int                 `json:"resumed,omitempty"`
+	Exit    *int                `json:"exit,omitempty"` // of a finished run
+	Items   int                 `json:"items"`
+	Count   map[step.Status]int `json:"count"` // of the items by status; open ones have none
+	Owner   *Owner              `json:"owner,omitempty"`
+	Problem string              `json:"problem,omitempty"` // of an unreadable journal
+}
+
+// RunDetail is a run with its items.
+type RunDetail struct {
+	RunInfo
+	Durability applog.Level `json:"durability"`
+	Detail     []ItemDetail `json:"detail"`
+}
+
+// ItemDetail is an item of a run, with its steps where they were asked for.
+type ItemDetail struct {
+	Item      string           `json:"item"`
+	Source    string           `json:"source"`
+	Result    *journal.Outcome `json:"result,omitempty"` // none while it is open
+	Same      string           `json:"same,omitempty"`
+	Published []step.Published `json:"published,omitempty"`
+	Restored  []step.Published `json:"restored,omitempty"`
+	Sizes     *step.Sizes      `json:"sizes,omitempty"`
+	Steps     []*journal.Step  `json:"steps,omitempty"`
+}
+
+// Runs lists the runs of the state directory, oldest first.
+func (e *Engine) Runs() ([]RunInfo, error) {
+	ids, err := e.ids()
+	if err != nil {
+		return nil, err
+	}
+	list := make([]RunInfo, 0, len(ids))
+	for _, id := range ids {
+		state, err := journal.Scan(e.env.FS, e.journalOf(id), nil)
+		list = append(list, e.info(id, &state, err))
+	}
+	return list, nil
+}
+
+// Show tells about a run; steps are those of the named items, of all for none.
+func (e *Engine) Show(id string, items ...string) (*RunDetail, error) {
+	steps := map[string][]*journal.Step{}
+	wanted := func(item string) bool { return len(items) == 0 || slices.Contains(items, item) }
+	state, err := e.scan(id, func(i *journal.Item) error {
+		if wanted(i.ItemOpened.Item) {
+			steps[i.ItemOpened.Item] = i.Steps
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	d := &RunDetail{RunInfo: e.info(state.Run.Run, state, nil), Durability: state.Run.Durability}
+	for _, i := range state.Items {
+		if !wanted(i.ItemOpened.Item) {
+			continue
+		}
+		if i.Result == nil {
+			steps[i.ItemOpened.Item] = i.Steps
+		}
+		d.Detail = append(d.Detail, ItemDetail{
+			Item: i.ItemOpened.Item, Source: i.Source, Result: i.Result, Same: i.Same,
+			Published: i.Published, Restored: i.Restored, Sizes: i.Sizes, Steps: steps[i.ItemOpened.Item],
+		})
+	}
+	if len(items) > 0 && len(d.Detail) == 0 {
+		return nil, &step.Refusal{Class: "no-such-item", Message: "the run has no item " + strings.Join(items, ", "), Place: step.Place{File: d.Run}, Next: "precis show " + d.Run + " lists them"}
+	}
+	return d, nil
+}
+
+// Artifact reads an artifact of a run.
+func (e *Engine) Artifact(run string, a step.Artifact) ([]byte, error) {
+	p := newPacks(e.env.FS, e.runs())
+	s, err := p.of(run)
+	if err != nil {
+		return nil, err
+	}
+	data, err := s.Get(a)
+	return data, errors.Join(err, p.close())
+}
+
+func (e *Engine) info(id string, state *journal.State, err error) RunInfo {
+	info := RunInfo{Run: id, Count: map[step.Status]int{}, Items: len(state.Items), Opened: state.Opened, Ended: state.Ended, Resumed: len(state.Resumed)}
+	if err == nil && state.Run == nil {
+		err = errors.New("the run ended before its first entry")
+	}
+	if err != nil {
+		info.Status, info.Problem = RunUnreadable, err.Error()
+		return info
+	}
+	info.Kind, info.Name, info.File, info.Job, info.Owner = state.Run.Kind, state.Run.Name, state.Run.File, state.Run.Job, &state.Run.Owner
+	if n := len(state.Resumed); n > 0 {
+		info.Owner = &state.Resumed[n-1].Owner
+	}
+	for _, i := range state.Items {
+		if i.Result != nil {
+			info.Count[i.Result.Status]++
+		}
+	}
+	switch {
+	case state.Finished != nil:
+		info.Status, info.Exit = RunFinished, &state.Finished.Exit
+	case e.running(id):
+		info.Status = RunRunning
+	default:
+		info.Status = RunInterrupted
+	}
+	return info
+}
+
+// running tells whether a process has the run's journal open for append.
+func (e *Engine) running(id string) bool {
+	l, ok := fsys.As[fsys.Locker](e.env.FS)
+	if !ok {
+		return false
+	}
+	lock, err := l.Lock(e.journalOf(id) + ".lock")
+	if err == nil {
+		_ = lock.Close()
+	}
+	return errors.Is(err, fsys.ErrLocked)
+}
+
+func (e *Engine) journalOf(id string) string {
+	return filepath.Join(e.runs(), id, "journal.jsonl")
+}
+
+// ids are the runs that there are, oldest first.
+func (e *Engine) ids() ([]string, error) {
+	list, err := afero.ReadDir(e.env.FS, e.runs())
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, e.unwritable(err)
+	}
+	var ids []string
+	for _, info := range list {
+		if info.IsDir() {
+			ids = append(ids, info.Name())
+		}
+	}
+	return ids, nil
+}
+
+// lastRun is a word for the newest run.
+const lastRun = "last"
+
+// find resolves the beginning of a run's id, or the word "last".
+func (e *Engine) find(id string) (string, error) {
+	ids, err := e.ids()
+	if err != nil {
+		return "", err
+	}
+	if id == lastRun && len(ids) > 0 {
+		return ids[len(ids)-1], nil
+	}
+	var found []string
+	for _, known := range ids {
+		if known == id {
+			return id, nil
+		}
+		if id != "" && strings.HasPrefix(known, id) {
+			found = append(found, known)
+		}
+	}
+	switch len(found) {
+	case 1:
+		return found[0], nil
+	case 0:
+		return "", &step.Refusal{Class: "no-such-run", Message: fmt.Sprintf("there is no run %q in %s", id, e.env.State), Next: "precis runs lists them; --state names another folder"}
+	}
+	return "", &step.Refusal{Class: "ambiguous-run", Message: fmt.Sprintf("%d runs begin with %q", len(found), id), Next: "give more of the id; precis runs lists them"}
+}
+
+// scan folds the journal of a run.
+func (e *Engine) scan(id string, each func(*journal.Item) error) (*journal.State, error) {
+	id, err := e.find(id)
+	if err != nil {
+		return nil, err
+	}
+	state, err := journal.Scan(e.env.FS, e.journalOf(id), each)
+	var bad *journal.Error
+	switch {
+	case errors.As(err, &bad):
+		return nil, &step.Refusal{
+			Class: "journal-" + string(bad.Problem), Message: bad.Detail, Place: step.Place{File: bad.File, Line: bad.Line, Byte: bad.Byte},
+			Next: "nothing was touched; begin anew with precis run",
+		}
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return nil, err
+	case state.Run == nil:
+		return nil, &step.Refusal{Class: "run-not-begun", Message: "the run ended before its first entry; it did nothing", Place: step.Place{File: e.journalOf(id)}, Next: "begin anew with precis run"}
+	}
+	return &state, nil
+}

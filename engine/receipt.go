@@ -1,0 +1,61 @@
+package engine
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+
+	"github.com/precis-dev/precis/engine/plan"
+	"github.com/precis-dev/precis/engine/step"
+	"github.com/precis-dev/precis/fsys"
+)
+
+// receiptVersion is that of the receipt's form.
+const receiptVersion = 1
+
+// Receipt says what was done to a session that was replaced.
+type Receipt struct {
+	Schema    int              `json:"schema"`
+	Run       string           `json:"run"`
+	Job       string           `json:"job"` // digest
+	Item      string           `json:"item"`
+	Session   string           `json:"session"`
+	Published []step.Published `json:"published"` // the session and its backups
+	Facts     map[string]any   `json:"facts"`     // how it was done
+}
+
+// Receipt of an item's outputs, nil when no session was replaced.
+func (t *itemRun) newReceipt(d plan.Done) *Receipt {
+	for _, p := range d.Published {
+		if p.Old != nil {
+			return &Receipt{receiptVersion, t.id, t.job.Digest(), t.ID, p.Path, d.Published, d.Facts}
+		}
+	}
+	return nil
+}
+
+// receipt writes the receipt of a replaced session into the run's folder, once
+// the replacement is on record.
+func (t *itemRun) receipt(d plan.Done) error {
+	r := t.newReceipt(d)
+	if r == nil || t.journal == nil {
+		return nil
+	}
+	t.result.Replaced = r
+	if err := t.commit(); err != nil {
+		return err
+	}
+	data, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return err
+	}
+	name := filepath.Join(t.dir, "receipts", t.ID+".json")
+	if err = fsys.MkdirAll(t.env.FS, filepath.Dir(name)); err == nil {
+		err = fsys.WriteFile(t.env.FS, name, t.id, append(data, '\n'))
+	}
+	if err != nil {
+		return fmt.Errorf("the session is replaced, and the receipt could not be written: %w", err)
+	}
+	t.result.Receipt = name
+	return nil
+}

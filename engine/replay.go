@@ -1,0 +1,291 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/spf13/afero"
+
+	"github.com/precis-dev/precis/engine/cas"
+	"github.com/precis-dev/precis/engine/event"
+	"github.com/precis-dev/precis/engine/journal"
+	"github.com/precis-dev/precis/engine/ledger"
+	"github.com/precis-dev/precis/engine/local"
+	"github.com/precis-dev/precis/engine/plan"
+	"github.com/precis-dev/precis/engine/step"
+	"github.com/precis-dev/precis/fsys"
+	"github.com/precis-dev/precis/fsys/memfs"
+)
+
+// Replay is a run done again from its record.
+type Replay struct {
+	Run   string         `json:"run"`
+	Exit  int            `json:"exit"`
+	Items []ReplayedItem `json:"items"` // sorted by item
+}
+
+// ReplayStatus is how an item of a replay compares with its record.
+type ReplayStatus string
+
+// The statuses of a replayed item.
+const (
+	ReplaySame    ReplayStatus = "same"
+	ReplayDiffers ReplayStatus = "differs"
+	ReplaySkipped ReplayStatus = "skipped" // the record does not have what it takes
+)
+
+// ReplayedItem is an item of a replay.
+type ReplayedItem struct {
+	Item       string           `json:"item"`
+	Source     string           `json:"source"`
+	Status     ReplayStatus     `json:"status"`
+	Steps      int              `json:"steps"`          // that are the same
+	Step       string           `json:"step,omitempty"` // the first that differs
+	Difference *plan.Difference `json:"difference,omitempty"`
+	Message    string           `json:"message,omitempty"`
+}
+
+// Replay does the recorded steps of a run again, in memory, from the files that
+// the run kept, and compares every digest. It needs nothing but the state
+// directory, and writes nothing.
+func (e *Engine) Replay(ctx context.Context, id string, sink event.Sink) (*Replay, error) {
+	if sink == nil {
+		sink = event.Discard{}
+	}
+	state, err := e.scan(id, nil)
+	if err != nil {
+		return nil, err
+	}
+	job, err := e.frozenJob(state.Run)
+	if err != nil {
+		return nil, err
+	}
+	kind, err := e.kind(job.Kind, job.File)
+	if err != nil {
+		return nil, err
+	}
+	r := &replay{
+		Engine: e, ctx: ctx, sink: sink, out: &Replay{Run: state.Run.Run, Items: []ReplayedItem{}},
+		run: &run{
+			env: e.env, kind: kind, job: job, packs: newPacks(e.env.FS, e.runs()), ledger: &ledger.Ledger{},
+			opts: Options{Force: true, SessionClosed: true, Until: state.Run.Until, Sink: event.Discard{}},
+			id:   state.Run.Run,
+		},
+	}
+	defer r.run.close()
+	sink.Emit(event.RunStarted{Run: state.Run.Run, Kind: job.Kind, Items: len(state.Items)})
+	return r.all(state)
+}
+
+// replay is a replay under way.
+type replay struct {
+	*Engine
+	ctx  context.Context
+	run  *run
+	sink event.Sink
+
+	mu  sync.Mutex
+	out *Replay
+}
+
+// all replays the items as the journal gives them, a few at a time.
+func (r *replay) all(state *journal.State) (*Replay, error) {
+	var busy sync.WaitGroup
+	slots := make(chan struct{}, local.Pool{Workers: r.run.job.Run.Workers}.Size())
+	begin := func(i *journal.Item) error {
+		if r.ctx.Err() != nil {
+			return context.Cause(r.ctx)
+		}
+		item := *i // the journal forgets its steps
+		slots <- struct{}{}
+		busy.Go(func() {
+			defer func() { <-slots }()
+			r.add(r.item(&item))
+		})
+		return nil
+	}
+	final, err := journal.Scan(r.env.FS, r.journalOf(state.Run.Run), begin)
+	for _, i := range final.Items {
+		if err == nil && i.Result == nil {
+			err = begin(i)
+		}
+	}
+	busy.Wait()
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(r.out.Items, func(a, b ReplayedItem) int { return bytes.Compare([]byte(a.Item), []byte(b.Item)) })
+	return r.out, nil
+}
+
+func (r *replay) add(i ReplayedItem) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.out.Items = append(r.out.Items, i)
+	if i.Status == ReplayDiffers {
+		r.out.Exit = exitDiffers
+	}
+	r.sink.Emit(event.ItemFinished{ID: i.Item})
+}
+
+func (r *replay) item(i *journal.Item) ReplayedItem {
+	out := ReplayedItem{Item: i.ItemOpened.Item, Source: i.Source, Status: ReplaySkipped}
+	var steps []plan.Done
+	for _, st := range i.Steps {
+		if st.Phase == journal.Finished {
+			steps = append(steps, st.Done)
+		}
+	}
+	switch {
+	case i.Same != "":
+		out.Message = "it was up to date; precis replay " + i.Same + " does it again"
+		return out
+	case len(steps) == 0:
+		out.Message = "no step of it was finished"
+		return out
+	}
+	err := local.Protect(func() error { return r.steps(i, steps, &out) })
+	if errors.Is(err, fs.ErrNotExist) {
+		out.Status, out.Message = ReplaySkipped, "its files were not kept, for nothing was published"
+	} else if err != nil {
+		o := outcome(r.ctx, err)
+		out.Status, out.Difference = ReplayDiffers, &plan.Difference{Component: "outcome", Old: string(step.Done), New: o.Class + ": " + o.Message}
+	}
+	return out
+}
+
+// steps runs the recorded steps in a world that has the kept files only.
+func (r *replay) steps(i *journal.Item, recorded []plan.Done, out *ReplayedItem) error {
+	t, err := r.world(i, recorded)
+	if err != nil {
+		return err
+	}
+	steps, err := t.steps(t.stepEnv(), t.Item)
+	if err != nil {
+		return err
+	}
+	for _, s := range steps {
+		at := slices.IndexFunc(recorded, func(d plan.Done) bool { return d.Step == s.Name })
+		if at < 0 {
+			continue
+		}
+		out.Step = s.Name
+		if out.Difference, err = t.again(r.ctx, s, recorded[at]); err != nil {
+			return err
+		}
+		if out.Difference != nil {
+			out.Status = ReplayDiffers
+			return nil
+		}
+		out.Steps++
+	}
+	out.Status, out.Step = ReplaySame, ""
+	return nil
+}
+
+// world is an item in a filesystem of its own.
+func (r *replay) world(i *journal.Item, recorded []plan.Done) (*itemRun, error) {
+	f := memfs.New(func() time.Time { return time.Unix(0, 0) })
+	for _, d := range recorded {
+		for _, o := range d.Observed {
+			if err := r.thaw(f, o); err != nil {
+				return nil, err
+			}
+		}
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	one := *r.run // the items of a replay share nothing but the packs
+	one.world, one.items = f, []step.Item{{ID: i.ItemOpened.Item, Source: i.Source, Label: i.Label}}
+	one.store = cas.Memory()
+	return one.newItem(0), nil
+}
+
+// thaw puts a kept file where it was.
+func (r *replay) thaw(f *memfs.FS, o step.Observed) error {
+	pack, err := r.run.packs.of(r.run.id)
+	if err != nil {
+		return err
+	}
+	data, err := pack.Get(o.Artifact)
+	if err != nil {
+		return err
+	}
+	if err := fsys.MkdirAll(f, filepath.Dir(o.Path)); err != nil {
+		return err
+	}
+	return afero.WriteFile(f, o.Path, data, fsys.FilePerm)
+}
+
+// again runs a step and compares what it leaves with the record.
+func (t *itemRun) again(ctx context.Context, s step.Step, was plan.Done) (*plan.Difference, error) {
+	c, err := t.describe(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	if diff := c.Differ(was.Components); diff != nil {
+		return diff, nil
+	}
+	out, err := t.attempt(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	if diff := differentOutput(was, out); diff != nil {
+		return diff, nil
+	}
+	was.Home = "" // its artifacts are in this store now
+	t.done[s.Name] = was
+	return nil, nil
+}
+
+// differentOutput finds the first thing in which a step's output is not that of
+// the record. Whether a file was new to its place is the world's affair.
+func differentOutput(was plan.Done, out step.Output) *plan.Difference {
+	names := slices.Collect(maps.Keys(was.Artifacts))
+	for name := range out.Artifacts {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
+		if a, b := was.Artifacts[name], out.Artifacts[name]; a != b {
+			return &plan.Difference{Component: "artifacts." + name, Old: digestOr(a.SHA256, "(none)", nil), New: digestOr(b.SHA256, "(none)", nil)}
+		}
+	}
+	a, b := results(was.Published), results(out.Published)
+	for i := range max(len(a), len(b)) {
+		if i >= len(a) || i >= len(b) || a[i] != b[i] {
+			return &plan.Difference{Component: "published", Old: fmt.Sprint(a), New: fmt.Sprint(b)}
+		}
+	}
+	return plainly("facts", was.Facts, out.Facts)
+}
+
+// results are the digests of what was published, backups apart.
+func results(list []step.Published) []string {
+	out := []string{}
+	for _, p := range list {
+		if p.Op != step.Backup {
+			out = append(out, "sha256:"+p.SHA256)
+		}
+	}
+	return out
+}
+
+// plainly compares two values by their JSON.
+func plainly(path string, was, now map[string]any) *plan.Difference {
+	a, errA := json.Marshal(was)
+	b, errB := json.Marshal(now)
+	if len(was) == 0 && len(now) == 0 || errA == nil && errB == nil && bytes.Equal(a, b) {
+		return nil
+	}
+	return plan.Compare(path, a, b)
+}
