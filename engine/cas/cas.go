@@ -1,9 +1,30 @@
-// Package cas stores artifacts under their SHA-256: DIR/ab/<64 hex digits>.
+// Package cas stores artifacts under their SHA-256, those of a run in one file:
+// its pack. A pack only grows; one [Store] writes it, any number read it at the
+// same time. An artifact is stored once.
 //
-// An artifact is written once, complete, and durable when Put returns; nothing
-// under its final name is ever half-written. Every read checks the digest. The
-// store removes nothing but its own temporary files (<hex>.tmp-<n>), of which a
-// power cut may leave some.
+// # Durability
+//
+// [Store.Put] and [Store.PutFrom] return when an artifact is in the pack,
+// [Store.Sync] when everything put before is on the disk, the file's name too.
+// What was synced is never lost or changed by a later opening. What was not may
+// be missing, torn, or hold zeros after a crash: a reader passes over it without
+// an error, and [OpenWriter] keeps it aside in NAME.torn-N and cuts it off. Every
+// read checks the digest.
+//
+// # Format
+//
+//	{"pack":"precis-artifacts","v":1}
+//	{"sha256":"<64 hex digits>","bytes":<size>}
+//	{"stored":<size>,"codec":"zstd"|"none"}
+//	<that many bytes>
+//	...
+//
+// After the header come frames, one for each artifact: a line that names it and
+// a chunk for every MiB of it, the last one of what is left. A chunk is a line
+// and its bytes, compressed on their own where that makes them smaller, and a
+// newline. The lines are JSON in exactly this form. Chunks let an artifact of
+// any size be written without going back and read in little memory; the same
+// artifacts put in the same order give the same pack.
 package cas
 
 import (
@@ -12,114 +33,112 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path/filepath"
-	"strconv"
+	"sync"
+	"time"
 
 	"github.com/spf13/afero"
 
 	"github.com/precis-dev/precis/engine/step"
-	"github.com/precis-dev/precis/fsys"
+	"github.com/precis-dev/precis/fsys/memfs"
 )
 
-// ErrCorrupt reports stored bytes that are not those of their name.
-var ErrCorrupt = errors.New("stored bytes do not match their digest")
+// ErrCorrupt reports bytes that are not those of their digest.
+var ErrCorrupt = errors.New("the bytes do not match their digest")
 
-// Store is an artifact store in a folder. Several may use one folder at once,
-// also in different processes.
+// VersionError is a pack in a format that this program does not know.
+type VersionError struct {
+	File    string
+	Byte    int64 // of the version, from 0
+	Version int64
+}
+
+func (e *VersionError) Error() string {
+	return fmt.Sprintf("%s: byte %d: pack version %d; this program knows %d", e.File, e.Byte, e.Version, version)
+}
+
+// Store is an open pack, safe for concurrent use.
 type Store struct {
-	fs  afero.Fs
-	dir string
+	fs     afero.Fs
+	name   string
+	writer bool
+
+	appending sync.Mutex // held while a frame is written; taken before mu
+
+	mu     sync.Mutex // guards all below
+	file   afero.File // nil while there is none
+	index  map[digest]place
+	end    int64 // of the last frame in the index; 0 before the header
+	err    error // why nothing can be put; sticky
+	closed bool
+
+	syncing sync.Mutex // held during a sync; guards all below
+	synced  int64      // how far the file is durable; 0 also for its name
+	syncErr error      // sticky: what a failed sync dropped, the next would not report
 }
 
-// New is the store in dir, which the first Put makes.
-func New(f afero.Fs, dir string) *Store { return &Store{fs: f, dir: dir} }
+// digest is a SHA-256.
+type digest [sha256.Size]byte
 
-// Put stores bytes. They are durable when it returns. Damaged bytes under the
-// same name are replaced.
-func (s *Store) Put(data []byte) (step.Artifact, error) {
-	a := describe(data)
-	if err := s.put(a, data); err != nil {
-		return step.Artifact{}, fmt.Errorf("store artifact %s: %w", a.SHA256, err)
+// place is where the frame of an artifact begins, and the artifact's size.
+type place struct{ at, bytes int64 }
+
+// Open opens a pack for reading, also one that is being written: what is added
+// later is found too. A missing pack is an empty one. One of an unknown version
+// is a *[VersionError].
+func Open(f afero.Fs, name string) (*Store, error) {
+	s := &Store{fs: f, name: name, index: map[digest]place{}, err: errors.New("the pack is open for reading")}
+	if err := s.attach(); err != nil {
+		return nil, errors.Join(fmt.Errorf("open artifacts: %w", err), s.Close())
 	}
-	return a, nil
+	return s, nil
 }
 
-func (s *Store) put(a step.Artifact, data []byte) error {
-	name := s.path(a)
-	dir := filepath.Dir(name)
-	if err := fsys.MkdirAll(s.fs, dir); err != nil {
-		return err
-	}
-	if s.Verify(a) == nil {
-		return fsys.SyncDir(s.fs, dir) // another writer may not have come so far
-	}
-	tmp, err := s.stage(name, data)
+// Memory is an empty store in memory, open for reading and writing.
+func Memory() *Store {
+	f := memfs.New(func() time.Time { return time.Time{} })
+	return &Store{fs: f, name: "/artifacts.pack", writer: true, index: map[digest]place{}}
+}
+
+// Has tells whether an artifact is in the pack; its bytes are not looked at.
+func (s *Store) Has(a step.Artifact) bool {
+	h, err := parse(a)
 	if err != nil {
-		return err
+		return false
 	}
-	if err := s.fs.Rename(tmp, name); err != nil {
-		return errors.Join(err, s.fs.Remove(tmp))
-	}
-	if err := fsys.SyncDir(s.fs, dir); err != nil {
-		return err
-	}
-	return s.Verify(a)
+	p, _, err := s.find(h.sum)
+	return err == nil && p.bytes == h.bytes
 }
 
-// stage writes a temporary file under the first free number.
-func (s *Store) stage(name string, data []byte) (string, error) {
-	for n := 0; ; n++ {
-		tmp := name + ".tmp-" + strconv.Itoa(n)
-		if err := fsys.WriteNew(s.fs, tmp, data); !errors.Is(err, fs.ErrExist) {
-			return tmp, err
-		}
+// Close closes the pack, without a sync.
+func (s *Store) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil
 	}
+	s.closed, s.err = true, fs.ErrClosed
+	if s.file == nil {
+		return nil
+	}
+	return s.file.Close()
 }
 
-// Get reads an artifact and checks it; the error is ErrCorrupt or fs.ErrNotExist
-// where it is not what it should be.
-func (s *Store) Get(a step.Artifact) ([]byte, error) {
-	if err := valid(a); err != nil {
-		return nil, err
-	}
-	data, err := afero.ReadFile(s.fs, s.path(a))
-	if err != nil {
-		return nil, fmt.Errorf("read artifact %s: %w", a.SHA256, err)
-	}
-	if describe(data) != a {
-		return nil, fmt.Errorf("read artifact %s: %w", a.SHA256, ErrCorrupt)
-	}
-	return data, nil
+// head names an artifact: the first line of its frame.
+type head struct {
+	sum   digest
+	bytes int64
 }
 
-// Verify is Get without keeping the bytes.
-func (s *Store) Verify(a step.Artifact) error {
-	if err := valid(a); err != nil {
-		return err
+// parse is the head of an artifact's frame. It refuses what no frame can have.
+func parse(a step.Artifact) (h head, err error) {
+	h.bytes = a.Bytes
+	l := cursor{[]byte(a.SHA256)}
+	if !l.digest(&h.sum) || len(l.rest) > 0 || a.Bytes < 0 {
+		return head{}, fmt.Errorf("%q with %d bytes is no artifact", a.SHA256, a.Bytes)
 	}
-	size, sum, err := fsys.Sum(s.fs, s.path(a))
-	if err != nil {
-		return fmt.Errorf("read artifact %s: %w", a.SHA256, err)
-	}
-	if size != a.Bytes || sum != a.SHA256 {
-		return fmt.Errorf("read artifact %s: %w", a.SHA256, ErrCorrupt)
-	}
-	return nil
+	return h, nil
 }
 
-func (s *Store) path(a step.Artifact) string {
-	return filepath.Join(s.dir, a.SHA256[:2], a.SHA256)
-}
-
-func describe(data []byte) step.Artifact {
-	sum := sha256.Sum256(data)
-	return step.Artifact{SHA256: hex.EncodeToString(sum[:]), Bytes: int64(len(data))}
-}
-
-// valid keeps a digest from a damaged record from becoming some other path.
-func valid(a step.Artifact) error {
-	if sum, err := hex.DecodeString(a.SHA256); err != nil || len(sum) != sha256.Size || hex.EncodeToString(sum) != a.SHA256 {
-		return fmt.Errorf("%q is not a SHA-256 in lower-case hexadecimal", a.SHA256)
-	}
-	return nil
+func (h head) artifact() step.Artifact {
+	return step.Artifact{SHA256: hex.EncodeToString(h.sum[:]), Bytes: h.bytes}
 }
