@@ -27,6 +27,7 @@ var (
 	_ Resolver  = osFS{}
 	_ Identity  = osFS{}
 	_ Owner     = osFS{}
+	_ Processes = osFS{}
 )
 
 // Link makes a hard link. link(2) answers EPERM on a volume that has none.

@@ -10,8 +10,8 @@ import (
 // CrashClone is the disk as a machine would find it that lost power now. Seed 0
 // loses everything that was not synced. Any other seed keeps a part of it: each
 // change of a directory by a coin's fall, and of a file's content some blocks,
-// the rest of a longer file reading as zeros. Locks are gone. The filesystem
-// itself goes on undisturbed.
+// the rest of a longer file reading as zeros. Locks and processes are gone. The
+// filesystem itself goes on undisturbed.
 func (f *FS) CrashClone(seed uint64) *FS {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -30,9 +30,10 @@ import (
 
 // FS is a filesystem in memory, safe for concurrent use.
 type FS struct {
-	now  func() time.Time
-	mu   sync.Mutex
-	root *node
+	now   func() time.Time
+	mu    sync.Mutex
+	root  *node
+	alive map[int]bool // the processes there are
 }
 
 var (
@@ -45,6 +46,7 @@ var (
 	_ fsys.Owner     = (*FS)(nil)
 	_ fsys.Resolver  = (*FS)(nil)
 	_ fsys.Identity  = (*FS)(nil)
+	_ fsys.Processes = (*FS)(nil)
 	_ afero.File     = (*file)(nil)
 )
 
@@ -59,6 +61,7 @@ type node struct {
 	mtime    time.Time
 	uid, gid int
 	locked   bool
+	open     []int // processes that have it open, in order
 	content
 	*entries // nil for a file
 }

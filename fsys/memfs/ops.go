@@ -221,9 +221,16 @@ func (f *FS) Chmod(name string, mode fs.FileMode) error {
 	return f.edit("chmod", name, func(n *node) { n.mode = n.mode.Type() | mode.Perm() })
 }
 
-// Chown records the owner.
+// Chown records the owner; -1 leaves a number as it is.
 func (f *FS) Chown(name string, uid, gid int) error {
-	return f.edit("chown", name, func(n *node) { n.uid, n.gid = uid, gid })
+	return f.edit("chown", name, func(n *node) {
+		if uid != -1 {
+			n.uid = uid
+		}
+		if gid != -1 {
+			n.gid = gid
+		}
+	})
 }
 
 // Chtimes sets the modification time; access times are not kept.
