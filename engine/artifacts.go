@@ -2,7 +2,6 @@ package engine
 
 import (
 	"errors"
-	"io"
 	"io/fs"
 	"path/filepath"
 	"sync"
@@ -10,19 +9,7 @@ import (
 	"github.com/spf13/afero"
 
 	"github.com/precis-dev/precis/engine/cas"
-	"github.com/precis-dev/precis/engine/step"
 )
-
-// artifacts is a store of artifacts: a run's pack, or memory.
-type artifacts interface {
-	Put(data []byte) (step.Artifact, error)
-	PutFrom(r io.Reader, want step.Artifact) error
-	Get(a step.Artifact) ([]byte, error)
-	Has(a step.Artifact) bool
-	Verify(a step.Artifact) error
-	Sync() error
-	Close() error
-}
 
 // packName is the pack of a run's artifacts, in the run's folder.
 const packName = "artifacts.pack"

@@ -55,7 +55,7 @@ func kind(sources ...string) enginetest.Kind {
 	return k
 }
 
-func job() *spec.Job { return &spec.Job{Kind: "shout", Name: "test", File: "/job.yaml"} }
+func job(set ...string) *spec.Job { return enginetest.Job(set...) }
 
 func statuses(r engine.Result) string {
 	var out []string
@@ -81,12 +81,11 @@ func read(t testing.TB, f afero.Fs, name string) string {
 // told gives the bodies of a journal as "type {json}".
 func told(t testing.TB, f afero.Fs, name string) []string {
 	t.Helper()
-	entries, err := journal.Read(f, name)
-	if err != nil {
-		t.Fatal(err)
-	}
 	var out []string
-	for _, e := range entries {
+	for e, err := range journal.Read(f, name) {
+		if err != nil {
+			t.Fatal(err)
+		}
 		body, err := json.Marshal(e.Body)
 		if err != nil {
 			t.Fatal(err)
@@ -103,10 +102,8 @@ func TestRunPublishes(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := engine.Result{Run: "run-0001", Exit: 0, Items: []engine.ItemResult{{
-		Session: "/in/one.txt", Source: oneSum, Status: step.Done,
+		Item: "one", Session: "/in/one.txt", Source: oneSum, Status: step.Done,
 		Outputs: []step.Published{{Op: "create", Path: "/out/one.txt", Bytes: 4, SHA256: oneLoudSum}},
-		Facts:   map[string]any{"source": oneSum},
-		Dir:     "/state/runs/run-0001/items/one",
 	}}}
 	if d := cmp.Diff(want, r); d != "" {
 		t.Error(d)
@@ -150,13 +147,9 @@ func TestStateLayout(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// printf /out/one.txt | sha256sum
 	want := []string{
-		"/state/", "/state/.gitignore", "/state/cas/",
-		"/state/cas/" + oneSum[:2] + "/", "/state/cas/" + oneSum[:2] + "/" + oneSum,
-		"/state/cas/" + oneLoudSum[:2] + "/", "/state/cas/" + oneLoudSum[:2] + "/" + oneLoudSum,
-		"/state/published/", "/state/published/6cdd57770325d3094cfa678cb0f099a93737958057061dc270d29c2c238b6843.json",
-		"/state/runs/", "/state/runs/run-0001/", "/state/runs/run-0001/items/", "/state/runs/run-0001/items/one/",
+		"/state/", "/state/.gitignore", "/state/ledger.jsonl", "/state/ledger.jsonl.lock",
+		"/state/runs/", "/state/runs/run-0001/", "/state/runs/run-0001/artifacts.pack",
 		"/state/runs/run-0001/job.json", journalFile, journalFile + ".lock",
 	}
 	slices.Sort(want)
@@ -303,7 +296,7 @@ func TestOwnOutputIsReplacedAndForeignIsNot(t *testing.T) {
 		prepare func()
 		force   bool
 		want    string
-		op      string
+		op      step.Op
 	}{
 		{func() {}, false, "done", "create"},
 		{func() {}, false, "up-to-date", "keep"},
@@ -314,7 +307,7 @@ func TestOwnOutputIsReplacedAndForeignIsNot(t *testing.T) {
 	} {
 		test.prepare()
 		r, err := e.Run(context.Background(), job(), engine.Options{Force: test.force})
-		op := ""
+		var op step.Op
 		if err == nil && len(r.Items[0].Outputs) > 0 {
 			op = r.Items[0].Outputs[0].Op
 		}
@@ -377,7 +370,7 @@ func TestEvents(t *testing.T) {
 	if _, err := engine.New(enginetest.Env(f), kind("one")).Run(context.Background(), job(), engine.Options{Sink: event.NewLines(&told)}); err != nil {
 		t.Fatal(err)
 	}
-	want := `{"event":"run-started","run":"run-0001","kind":"shout","items":1}
+	want := `{"event":"run-started","run":"run-0001","kind":"compress","items":1,"bytes":0}
 {"event":"item-started","item":"one","session":"/in/one.txt","label":"one.txt","steps":3}
 {"event":"step-started","item":"one","step":"freeze"}
 {"event":"progress","item":"one","step":"freeze","done":4,"total":4}
@@ -386,8 +379,8 @@ func TestEvents(t *testing.T) {
 {"event":"step-finished","item":"one","step":"shout"}
 {"event":"step-started","item":"one","step":"publish"}
 {"event":"step-finished","item":"one","step":"publish"}
-{"event":"item-finished","item":"one","session":"/in/one.txt","status":"done","output":"/out/one.txt","sha256":"` + oneLoudSum + `","source":"` + oneSum + `"}
-{"event":"run","run":"run-0001","exit":0,"items":[{"session":"/in/one.txt","status":"done","output":"/out/one.txt","sha256":"` + oneLoudSum + `","source":"` + oneSum + `"}]}
+{"event":"item-finished","id":"one","bytes":0,"item":"one","session":"/in/one.txt","status":"done","output":"/out/one.txt","sha256":"` + oneLoudSum + `","source":"` + oneSum + `"}
+{"event":"run","run":"run-0001","exit":0,"items":[{"item":"one","session":"/in/one.txt","status":"done","output":"/out/one.txt","sha256":"` + oneLoudSum + `","source":"` + oneSum + `"}]}
 `
 	if d := cmp.Diff(want, told.String()); d != "" {
 		t.Error(d)

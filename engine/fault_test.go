@@ -93,22 +93,27 @@ func (s sweep) reported(disk afero.Fs, r engine.Result, err error) {
 // recorded checks that the journal claims nothing that is not there.
 func (s sweep) recorded(disk afero.Fs) {
 	s.Helper()
-	state := s.state(disk)
-	store := cas.New(disk, "/state/cas")
-	for _, item := range state.Items {
+	store, err := cas.Open(disk, "/state/runs/run-0001/artifacts.pack")
+	if err != nil {
+		s.errorf("%v", err)
+		return
+	}
+	claims := func(item *journal.Item) error {
 		for _, st := range item.Steps {
-			if st.Phase != journal.Finished {
-				continue
-			}
-			for name, a := range st.Artifacts {
+			for name, a := range st.Done.Artifacts {
 				if err := store.Verify(a); err != nil {
 					s.errorf("step %s claims %s: %v", st.Step, name, err)
 				}
 			}
-			for _, p := range st.Published {
+			for _, p := range st.Done.Published {
 				s.stands(disk, p)
 			}
 		}
+		return nil
+	}
+	state := s.scan(disk, claims)
+	for _, item := range state.Items {
+		_ = claims(item)
 	}
 }
 
@@ -120,14 +125,12 @@ func (s sweep) stands(disk afero.Fs, p step.Published) {
 	}
 }
 
-func (s sweep) state(disk afero.Fs) journal.State {
+func (s sweep) state(disk afero.Fs) journal.State { return s.scan(disk, nil) }
+
+func (s sweep) scan(disk afero.Fs, each func(*journal.Item) error) journal.State {
 	s.Helper()
-	entries, err := journal.Read(disk, journalFile)
+	state, err := journal.Scan(disk, journalFile, each)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		s.errorf("%v", err)
-	}
-	state, err := journal.Fold(entries)
-	if err != nil {
 		s.errorf("%v", err)
 	}
 	return state

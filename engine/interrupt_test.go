@@ -37,11 +37,7 @@ func TestCancellation(t *testing.T) {
 	if r.Items[1].Next == "" {
 		t.Error("an interrupted item has no next step")
 	}
-	entries, err := journal.Read(f, journalFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := journal.Fold(entries)
+	s, err := journal.Scan(f, journalFile, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

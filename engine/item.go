@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/afero"
 
+	"github.com/precis-dev/precis/engine/cas"
 	"github.com/precis-dev/precis/engine/event"
 	"github.com/precis-dev/precis/engine/journal"
 	"github.com/precis-dev/precis/engine/ledger"
@@ -26,7 +27,7 @@ type itemRun struct {
 	*run
 	step.Item
 	fs      afero.Fs
-	store   artifacts
+	store   *cas.Store
 	current atomic.Value // the name of the step at work
 
 	last     *ledger.Record             // of an earlier run, nil for none
@@ -104,7 +105,7 @@ func (t *itemRun) finish(o journal.Outcome) error {
 	if err := t.commit(); err != nil {
 		return err
 	}
-	if t.journal == nil || o.Status != step.Done && o.Status != step.UpToDate {
+	if t.journal == nil || t.opts.Until != "" || o.Status != step.Done && o.Status != step.UpToDate {
 		return nil
 	}
 	rec, err := t.entry()
@@ -295,7 +296,7 @@ func (t *itemRun) keep(o step.Observed) error {
 		return changed(o.Path, err)
 	}
 	err = t.store.PutFrom(file, o.Artifact)
-	if err = errors.Join(err, file.Close()); errors.Is(err, errDiffers) {
+	if err = errors.Join(err, file.Close()); errors.Is(err, cas.ErrCorrupt) {
 		return changed(o.Path, nil)
 	}
 	return err

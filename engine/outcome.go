@@ -9,6 +9,7 @@ import (
 	"github.com/precis-dev/precis/engine/local"
 	"github.com/precis-dev/precis/engine/step"
 	"github.com/precis-dev/precis/fsys/publish"
+	"github.com/precis-dev/precis/spec"
 )
 
 // The exit codes of a run.
@@ -78,6 +79,12 @@ func cancelled(cause error) journal.Outcome {
 		return journal.Outcome{Status: step.Failed, Class: "timeout", Message: cause.Error(), Next: "raise run.timeout"}
 	}
 	return journal.Outcome{Status: step.Interrupted, Class: "interrupted", Message: "the run was interrupted"}
+}
+
+// isProblem tells an error of a job file.
+func isProblem(err error) bool {
+	var p spec.Problems
+	return errors.As(err, &p)
 }
 
 // refusal finds a refusal of a job or of a publication.

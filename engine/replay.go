@@ -202,11 +202,12 @@ func (r *replay) world(i *journal.Item, recorded []plan.Done) (*itemRun, error) 
 			}
 		}
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	one := *r.run // the items of a replay share nothing but the packs
-	one.world, one.items = f, []step.Item{{ID: i.ItemOpened.Item, Source: i.Source, Label: i.Label}}
-	one.store = cas.Memory()
+	shared := r.run
+	one := &run{
+		env: shared.env, kind: shared.kind, job: shared.job, opts: shared.opts, id: shared.id,
+		packs: shared.packs, ledger: shared.ledger, world: f, store: cas.Memory(),
+		items: []step.Item{{ID: i.ItemOpened.Item, Source: i.Source, Label: i.Label}},
+	}
 	return one.newItem(0), nil
 }
 

@@ -37,7 +37,7 @@ type run struct {
 
 	id      string
 	dir     string
-	store   artifacts
+	store   *cas.Store
 	journal *journal.Journal // nil where nothing is recorded
 
 	// Of a run that is resumed, by the item's id: what it recorded of items that
@@ -46,7 +46,7 @@ type run struct {
 
 	each    func(*itemRun) // gives an item a world of its own; nil for that of the run
 	results []ItemResult   // each has one writer
-	halt    func(error)  // ends all items
+	halt    func(error)    // ends all items
 	mu      sync.Mutex
 	broken  error // the first entry that could not be written
 	fresh   []ledger.Record

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/afero"
 
 	"github.com/precis-dev/precis/engine/step"
+	"github.com/precis-dev/precis/fsys"
 	"github.com/precis-dev/precis/fsys/publish"
 	"github.com/precis-dev/precis/spec"
 )
@@ -21,6 +22,9 @@ import (
 type Kind struct {
 	Sources []string // one item each, named after the file
 	Out     string   // the folder of what is published
+	// Quietly turns it to lower case instead, as a changed program would that forgot
+	// to say so.
+	Quietly bool
 	// Before is called at the start of each step; its error is the step's. Nil
 	// for none. It may panic, and block until the context ends.
 	Before func(ctx context.Context, item, name string) error
@@ -28,8 +32,26 @@ type Kind struct {
 
 var _ step.Kind = Kind{}
 
-// Name is "shout".
-func (Kind) Name() string { return "shout" }
+// Name is that of a kind which has a schema, so that its jobs can be read again.
+func (Kind) Name() string { return "compress" }
+
+// Text is a job of the kind.
+const Text = `version: 1
+kind: compress
+name: test
+input: {sessions: [none]}
+mode: {summary: deterministic}
+publish: {to: none}
+`
+
+// Job reads [Text], changed by assignments, as the file /job.yaml.
+func Job(set ...string) *spec.Job {
+	job, err := spec.Parse("/job.yaml", []byte(Text), set)
+	if err != nil {
+		panic(err)
+	}
+	return job
+}
 
 // Items gives one item a source.
 func (k Kind) Items(context.Context, step.Env, *spec.Job) ([]step.Item, error) {
@@ -42,12 +64,12 @@ func (k Kind) Items(context.Context, step.Env, *spec.Job) ([]step.Item, error) {
 }
 
 // Steps wires the three steps, not in their order.
-func (k Kind) Steps(env step.Env, _ *spec.Job, item step.Item) ([]step.Step, error) {
+func (k Kind) Steps(env step.Env, job *spec.Job, item step.Item) ([]step.Step, error) {
 	w := wiring{k, env, item}
 	return []step.Step{
-		{Name: "publish", Version: 1, Needs: []string{"shout"}, Effect: true, Run: w.run("publish", w.publish)},
-		{Name: "freeze", Version: 1, Params: map[string]string{"source": item.Source}, Run: w.run("freeze", w.freeze)},
-		{Name: "shout", Version: 1, Needs: []string{"freeze"}, Run: w.run("shout", w.shout)},
+		{Name: "publish", Version: 1, Needs: []string{"shout"}, Params: job.Publish, Effect: true, Run: w.run("publish", w.publish)},
+		{Name: "freeze", Version: 1, Observe: w.observe, Run: w.run("freeze", w.freeze)},
+		{Name: "shout", Version: 1, Needs: []string{"freeze"}, Params: job.Budgets, Run: w.run("shout", w.shout)},
 	}, nil
 }
 
@@ -70,6 +92,14 @@ func (w wiring) run(name string, then work) work {
 	}
 }
 
+func (w wiring) observe(context.Context) ([]step.Observed, error) {
+	size, sum, err := fsys.Sum(w.env.FS, w.item.Source)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, &step.Refusal{Class: "no-source", Message: "the source is gone", Place: step.Place{File: w.item.Source, Line: 1}}
+	}
+	return []step.Observed{{Name: "source", Path: w.item.Source, Artifact: step.Artifact{SHA256: sum, Bytes: size}}}, err
+}
+
 func (w wiring) freeze(_ context.Context, in step.Input) (step.Output, error) {
 	data, err := afero.ReadFile(w.env.FS, w.item.Source)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -80,7 +110,10 @@ func (w wiring) freeze(_ context.Context, in step.Input) (step.Output, error) {
 	}
 	a, err := in.Put(data)
 	w.env.Progress(a.Bytes, a.Bytes)
-	return step.Output{Artifacts: map[string]step.Artifact{"source": a}, Facts: map[string]any{"source": a.SHA256}}, err
+	return step.Output{
+		Observed:  []step.Observed{{Name: "source", Path: w.item.Source, Artifact: a}},
+		Artifacts: map[string]step.Artifact{"source": a},
+	}, err
 }
 
 func (w wiring) shout(_ context.Context, in step.Input) (step.Output, error) {
@@ -88,7 +121,12 @@ func (w wiring) shout(_ context.Context, in step.Input) (step.Output, error) {
 	if err != nil {
 		return step.Output{}, err
 	}
-	a, err := in.Put(bytes.ToUpper(data))
+	if w.Quietly {
+		data = bytes.ToLower(data)
+	} else {
+		data = bytes.ToUpper(data)
+	}
+	a, err := in.Put(data)
 	return step.Output{Artifacts: map[string]step.Artifact{"text": a}}, err
 }
 
@@ -105,10 +143,7 @@ func (w wiring) publish(ctx context.Context, in step.Input) (step.Output, error)
 	p, err := publish.Candidate(ctx, w.env.FS, r)
 	var out step.Output
 	if p.Op != "" {
-		out.Published = []step.Published{{Op: string(p.Op), Path: p.Path, Bytes: p.Bytes, SHA256: p.SHA256}}
-	}
-	if p.Op == publish.Keep {
-		out.Facts = map[string]any{"status": string(step.UpToDate)}
+		out.Published = []step.Published{{Op: step.Op(p.Op), Path: p.Path, Bytes: p.Bytes, SHA256: p.SHA256}}
 	}
 	return out, err
 }
