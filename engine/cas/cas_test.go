@@ -10,7 +10,6 @@ import (
 	"io/fs"
 	"math/rand/v2"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -404,51 +403,4 @@ func TestOnDisk(t *testing.T) {
 		holds(t, r, data)
 		holds(t, w, data)
 	}
-}
-
-// TestMemory streams a large file in and out.
-func TestMemory(t *testing.T) {
-	const size, limit = 64 * mib, 16 * mib
-	block := text(3*mib + 11)
-	s, _ := onDisk(t)
-	a := sum(&flow{n: size, block: block})
-	before := live()
-	in := &gauge{r: &flow{n: size, block: block}}
-	if err := s.PutFrom(in, a); err != nil {
-		t.Fatal(err)
-	}
-	r, err := s.Open(a)
-	if err != nil {
-		t.Fatal(err)
-	}
-	out := &gauge{r: r}
-	if n, err := io.Copy(io.Discard, out); n != size || err != nil {
-		t.Fatal(n, err)
-	}
-	if in.max > before+limit || out.max > before+limit {
-		t.Errorf("%d bytes live, then %d in, %d out", before, in.max, out.max)
-	}
-}
-
-// gauge measures the memory in use as a stream passes, every 8 MiB.
-type gauge struct {
-	r   io.Reader
-	n   int
-	max uint64
-}
-
-func (g *gauge) Read(p []byte) (int, error) {
-	n, err := g.r.Read(p)
-	if g.n/(8*mib) != (g.n+n)/(8*mib) {
-		g.max = max(g.max, live())
-	}
-	g.n += n
-	return n, err
-}
-
-func live() uint64 {
-	runtime.GC()
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return m.HeapAlloc
 }
