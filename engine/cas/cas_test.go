@@ -202,7 +202,7 @@ func TestPacksAreDeterministic(t *testing.T) {
 		put(t, s, text(3*mib))
 		return read(t, f, pack)
 	}
-	if fill() != fill() {
+	if first, second := fill(), fill(); first != second {
 		t.Error("the same puts gave two packs")
 	}
 }
@@ -217,7 +217,8 @@ func TestBadSources(t *testing.T) {
 		"short":        {bytes.NewReader(data[:mib+5]), cas.ErrCorrupt},
 		"empty":        {bytes.NewReader(nil), cas.ErrCorrupt},
 		"long":         {bytes.NewReader(append(bytes.Clone(data), 'x')), cas.ErrCorrupt},
-		"other bytes":  {bytes.NewReader(noise(len(data))), cas.ErrCorrupt},
+		"other bytes":  {io.MultiReader(bytes.NewReader(noise(len(data))), strings.NewReader("x")), cas.ErrCorrupt},
+		"one other":    {bytes.NewReader(append(bytes.Clone(data[:len(data)-1]), 'x')), cas.ErrCorrupt},
 		"broken":       {io.MultiReader(bytes.NewReader(data[:mib+5]), iotest.ErrReader(broken)), broken},
 		"broken after": {io.MultiReader(bytes.NewReader(data), iotest.ErrReader(broken)), broken},
 	} {
@@ -226,7 +227,12 @@ func TestBadSources(t *testing.T) {
 			s := writer(t, f)
 			put(t, s, []byte("before"))
 			size := len(read(t, f, pack))
-			if err := s.PutFrom(test.r, artifact(data)); !errors.Is(err, test.want) {
+			source := io.TeeReader(test.r, watch(func() {
+				if reader(t, f).Has(artifact(data)) {
+					t.Error("a reader sees it")
+				}
+			}))
+			if err := s.PutFrom(source, artifact(data)); !errors.Is(err, test.want) {
 				t.Errorf("error %v", err)
 			}
 			if s.Has(artifact(data)) || len(read(t, f, pack)) != size {
@@ -240,6 +246,11 @@ func TestBadSources(t *testing.T) {
 		})
 	}
 }
+
+// watch is called as bytes pass.
+type watch func()
+
+func (w watch) Write(p []byte) (int, error) { w(); return len(p), nil }
 
 func TestLookupsThatFail(t *testing.T) {
 	f := mem()

@@ -53,13 +53,12 @@ func (c chunk) unpack(dst, stored []byte, size int64) ([]byte, error) {
 	}
 	d := decoders.Get().(*zstd.Decoder)
 	defer decoders.Put(d)
-	want := len(dst) + int(size)
 	dst = slices.Grow(dst, int(size))
-	out, err := d.DecodeAll(stored, dst[:len(dst):want])
-	if err != nil || len(out) != want {
+	out, err := d.DecodeAll(stored, dst[len(dst):len(dst):len(dst)+int(size)])
+	if err != nil || int64(len(out)) != size {
 		return dst, ErrCorrupt
 	}
-	return out, nil
+	return append(dst, out...), nil // in place
 }
 
 // giveBack keeps a buffer for others, unless a large artifact made it large.

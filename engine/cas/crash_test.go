@@ -180,7 +180,7 @@ func TestSyncedArtifactsSurvive(t *testing.T) {
 			if errors.Is(err, errAgain) {
 				t.Errorf("%+v: %v", plan, err)
 			}
-			for seed := range uint64(12) {
+			for seed := range uint64(40) {
 				checkSurvivors(t, fmt.Sprintf("%+v seed %d", plan, seed), base.CrashClone(seed), r)
 			}
 		}

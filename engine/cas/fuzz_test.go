@@ -3,7 +3,6 @@ package cas_test
 import (
 	"bytes"
 	"errors"
-	"io"
 	"io/fs"
 	"runtime"
 	"testing"
@@ -19,7 +18,7 @@ import (
 // FuzzOpen opens any bytes as a pack: what is read is right, or an error, in
 // memory in proportion; a writer goes on, or refuses and changes nothing.
 func FuzzOpen(f *testing.F) {
-	for _, list := range [][][]byte{{}, {{}}, {[]byte("two"), text(700)}, {noise(200), text(mib + 5)}} {
+	for _, list := range [][][]byte{{}, {{}}, {[]byte("two"), text(700)}, {noise(200), make([]byte, 2*mib+5)}} {
 		disk := mem()
 		s := writer(f, disk)
 		for _, data := range append(list, []byte("last")) {
@@ -113,7 +112,7 @@ func (m *model) open(t *rapid.T) {
 
 // draw often gives what was put before.
 func draw(t *rapid.T) []byte {
-	n := rapid.SampledFrom([]int{0, 1, 3, 50, 700, 4000, mib - 1, mib, mib + 1}).Draw(t, "size")
+	n := rapid.SampledFrom([]int{0, 1, 3, 10, 50, 100, 300, 700, 1000, 4000, 5000}).Draw(t, "size")
 	if rapid.Bool().Draw(t, "compressible") {
 		return text(n)
 	}
@@ -165,20 +164,4 @@ func (m *model) check(t *rapid.T) {
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		t.Fatal(err)
 	}
-}
-
-// flow gives n bytes of text, no two MiB alike.
-type flow struct {
-	n, at int
-	block []byte
-}
-
-func (f *flow) Read(p []byte) (int, error) {
-	if f.at == f.n {
-		return 0, io.EOF
-	}
-	i := f.at % len(f.block)
-	n := copy(p[:min(len(p), f.n-f.at)], f.block[i:])
-	f.at += n
-	return n, nil
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"iter"
+	"slices"
 
 	"github.com/spf13/afero"
 )
@@ -93,11 +94,13 @@ func frames(r io.ReaderAt, at, size int64) iter.Seq2[frame, error] {
 	}
 }
 
-// liner reads the lines between the bytes of the chunks.
+// liner reads the lines between the bytes of the chunks, those of several small
+// frames at once.
 type liner struct {
-	r    io.ReaderAt
-	size int64
-	buf  [maxLines]byte
+	r      io.ReaderAt
+	size   int64
+	from   int64 // where the window begins
+	window []byte
 }
 
 // frame finds the end of the frame at an offset; io.EOF where no whole one is.
@@ -126,10 +129,16 @@ func (l *liner) frame(at int64) (frame, error) {
 
 // read gives what there is at an offset, enough for a frame's first two lines.
 func (l *liner) read(at int64) ([]byte, error) {
-	n := max(0, min(int64(len(l.buf)), l.size-at))
-	k, err := l.r.ReadAt(l.buf[:n], at)
+	const size = 16 << 10
+	if i := at - l.from; i <= int64(len(l.window))-maxLines {
+		return l.window[i:], nil
+	}
+	n := max(0, min(size, l.size-at))
+	l.from, l.window = at, slices.Grow(l.window[:0], int(n))[:n]
+	k, err := l.r.ReadAt(l.window, at)
 	if err == io.EOF { // cut since its size was asked for
 		err = nil
 	}
-	return l.buf[:k], err
+	l.window = l.window[:k]
+	return l.window, err
 }

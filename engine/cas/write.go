@@ -51,25 +51,27 @@ func (s *Store) PutFrom(r io.Reader, want step.Artifact) error {
 	return nil
 }
 
-// copy writes a frame as its bytes come.
+// copy writes a frame as its bytes come. The last chunk, which makes the frame
+// whole, waits until they are known to be right: no reader sees others.
 func (s *Store) copy(r io.Reader, h head, at int64) (end int64, err error) {
 	sum, raw := sha256.New(), make([]byte, min(h.bytes, chunkSize))
 	r = io.TeeReader(r, sum)
 	out := appendHead(nil, h)
-	for left := h.bytes; ; left -= int64(len(raw)) {
-		if err := s.write(out, at); err != nil {
-			return 0, err
-		}
-		at += int64(len(out))
-		if left == 0 {
-			return at, atEnd(r, sum, h)
-		}
+	for left := h.bytes; left > 0; left -= int64(len(raw)) {
 		raw = raw[:min(left, chunkSize)]
 		if err := readFull(r, raw); err != nil {
 			return 0, err
 		}
+		if err := s.write(out, at); err != nil {
+			return 0, err
+		}
+		at += int64(len(out))
 		out = appendChunk(out[:0], raw)
 	}
+	if err := atEnd(r, sum, h); err != nil {
+		return 0, err
+	}
+	return at + int64(len(out)), s.write(out, at)
 }
 
 func readFull(r io.Reader, p []byte) error {
