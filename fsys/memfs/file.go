@@ -121,8 +121,8 @@ func (f *file) Seek(off int64, whence int) (at int64, err error) {
 }
 
 func (f *file) Truncate(size int64) error {
-	return f.do("truncate", writes(f.flag), func() error {
-		if size < 0 {
+	return f.do("truncate", true, func() error {
+		if size < 0 || !writes(f.flag) { // ftruncate(2) has one word for both
 			return syscall.EINVAL
 		}
 		f.node.truncate(size)
@@ -169,6 +169,8 @@ func (f *file) Readdirnames(count int) ([]string, error) {
 
 func (n *node) readAt(p []byte, off int64) (int, error) {
 	switch {
+	case len(p) == 0:
+		return 0, nil
 	case n.isDir():
 		return 0, syscall.EISDIR
 	case off < 0:
@@ -192,7 +194,11 @@ func (c *content) own() {
 	}
 }
 
+// writeAt writes; nothing, at any place, makes no file longer.
 func (c *content) writeAt(p []byte, off int64) {
+	if len(p) == 0 {
+		return
+	}
 	if off < int64(len(c.synced)) {
 		c.own()
 	}

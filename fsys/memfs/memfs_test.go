@@ -200,3 +200,18 @@ func must(t *testing.T, err error) {
 		t.Fatal(err)
 	}
 }
+
+func TestDoesWhatADiskDoes(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		disk, err := os.MkdirTemp("", "memfs")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer os.RemoveAll(disk)
+		f := memfs.New(start)
+		if err := f.Mkdir("/dir", 0o700); err != nil {
+			t.Fatal(err)
+		}
+		fstest.Same(t, fstest.Place{FS: f, Dir: "/dir"}, fstest.Place{FS: fsys.OS(), Dir: disk}, false)
+	})
+}
