@@ -37,13 +37,6 @@ func end(c *exec.Cmd) {
 	_ = c.Wait() // fails for being killed, or having been waited for
 }
 
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 func TestOpenBy(t *testing.T) {
 	p := processes(t)
 	dir := t.TempDir()
