@@ -62,6 +62,9 @@ func TestReadOnlyReads(t *testing.T) {
 	if err != nil || info.Mode().Type() != fs.ModeSymlink {
 		t.Errorf("the link is %v, %v", info, err)
 	}
+	if info, err := f.Stat(link); err != nil || info.Size() != 1 {
+		t.Errorf("it leads to %v, %v", info, err)
+	}
 	if got, err := fsys.Canonical(f, link); got != a || err != nil {
 		t.Errorf("resolved to %s, %v", got, err)
 	}
@@ -89,12 +92,33 @@ func TestReadOnlyOffersNothingThatChanges(t *testing.T) {
 }
 
 func TestReadOnlyOverLess(t *testing.T) {
-	f := fsys.ReadOnly(afero.NewMemMapFs())
-	id, _ := fsys.As[fsys.Identity](f)
-	if _, err := id.SameFile("a", "b"); !errors.Is(err, errors.ErrUnsupported) {
-		t.Errorf("same file: %v", err)
+	type all interface {
+		afero.Fs
+		afero.LinkReader
+		fsys.Identity
+		fsys.Owner
+		fsys.Processes
+	}
+	f, ok := fsys.ReadOnly(afero.NewMemMapFs()).(all)
+	if !ok {
+		t.Fatal("a capability is not offered")
+	}
+	_, link := f.ReadlinkIfPossible("a")
+	_, same := f.SameFile("a", "b")
+	_, owned := f.Owned("a")
+	_, _, ids := f.IDs("a")
+	_, open := f.OpenBy("a")
+	_, alive := f.Alive(1)
+	_, started := f.Started(1)
+	for _, err := range []error{link, same, owned, ids, open, alive, started} {
+		if !errors.Is(err, errors.ErrUnsupported) {
+			t.Errorf("error %v", err)
+		}
 	}
 	if got, err := fsys.Canonical(f, "/a/../b"); got != filepath.Clean("/b") || err != nil {
 		t.Errorf("canonical %s, %v", got, err)
+	}
+	if _, err := fsys.Lstat(f, "/none"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("described what is not there: %v", err)
 	}
 }

@@ -92,6 +92,26 @@ func TestCopyKeepsWhatAFileIs(t *testing.T) {
 	}
 }
 
+func TestPermissionsOfBaseAreEnforced(t *testing.T) {
+	f, base := over(t, "/ro/a", "/w", "/r")
+	must(t, base.Chmod("/ro", 0o500))
+	must(t, base.Chmod("/w", 0o200))
+	must(t, base.Chmod("/r", 0o400))
+	_, create := f.Create("/ro/new")
+	_, write := f.OpenFile("/r", os.O_WRONLY, 0)
+	_, read := f.Open("/w")
+	for name, err := range map[string]error{
+		"create": create, "write": write, "read": read, "remove": f.Remove("/ro/a"), "rename": f.Rename("/ro/a", "/a"),
+		"link": f.Link("/w", "/ro/new"), "mkdir": f.Mkdir("/ro/new", 0o700), "exchange": f.Exchange("/ro/a", "/ro/a"),
+	} {
+		if !errors.Is(err, fs.ErrPermission) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	must(t, f.Chmod("/ro", 0o700))
+	must(t, f.Remove("/ro/a"))
+}
+
 func TestBaseIsReadAsItIsNow(t *testing.T) {
 	f, base := over(t, "/d/a")
 	r, err := f.Open("/d/a")

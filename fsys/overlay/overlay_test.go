@@ -54,6 +54,14 @@ func TestOverADisk(t *testing.T) {
 	})
 }
 
+func TestOverTheLeastOfFilesystems(t *testing.T) {
+	fstest.Test(t, func(t *testing.T) (afero.Fs, string) {
+		base := afero.NewMemMapFs()
+		must(t, base.Mkdir("/dir", 0o700))
+		return overlay.New(fsys.ReadOnly(base), now), "/dir"
+	})
+}
+
 // fill puts drawn files and folders in filesystems, the same in each.
 func fill(t *rapid.T, all ...afero.Fs) {
 	name := rapid.StringMatching(`/dir/[abde](/[abde]){0,2}`)
