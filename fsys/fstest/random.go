@@ -31,7 +31,7 @@ func Same(t *rapid.T, a, b Place, modes bool) {
 	m := &machine{places: [2]place{{Place: a}, {Place: b}}, modes: modes}
 	defer m.close()
 	m.compare(t, "at the start", Tree(a, modes), Tree(b, modes))
-	for range rapid.IntRange(1, 40).Draw(t, "operations") {
+	for range rapid.IntRange(1, 80).Draw(t, "operations") {
 		m.step(t)
 	}
 }
@@ -101,7 +101,7 @@ var openFlags = []int{
 
 // drawName is a path of few, so that operations meet.
 func drawName(t *rapid.T, label string) string {
-	part := rapid.SampledFrom([]string{"a", "b", "d", "e"})
+	part := rapid.SampledFrom([]string{"a", "b", "d"})
 	return filepath.Join(rapid.SliceOfN(part, 1, 3).Draw(t, label)...)
 }
 

@@ -92,6 +92,25 @@ func TestCopyKeepsWhatAFileIs(t *testing.T) {
 	}
 }
 
+func TestOpenFileOfBaseSeesWhatIsWritten(t *testing.T) {
+	f, _ := over(t, "/a")
+	r, err := f.Open("/a")
+	must(t, err)
+	must(t, f.Link("/a", "/b"))
+	must(t, afero.WriteFile(f, "/b", []byte("written"), 0))
+	must(t, f.Remove("/a"))
+	info, err := r.Stat()
+	must(t, err)
+	got, err := io.ReadAll(r)
+	if string(got) != "written" || err != nil || info.Size() != 7 {
+		t.Errorf("read %q of %d, %v", got, info.Size(), err)
+	}
+	if end, err := r.Seek(0, io.SeekEnd); end != 7 || err != nil {
+		t.Errorf("the end is at %d, %v", end, err)
+	}
+	must(t, r.Close())
+}
+
 func TestPermissionsOfBaseAreEnforced(t *testing.T) {
 	f, base := over(t, "/ro/a", "/w", "/r")
 	must(t, base.Chmod("/ro", 0o500))
