@@ -1,6 +1,7 @@
 // Package fsys is the filesystem precis runs on: afero.Fs, plus the
 // capabilities afero lacks and a crash-safe publication needs (exclusive claim
-// by hard link, directory sync, locks, symbolic links, same-file identity).
+// by hard link, directory sync, locks, symbolic links, same-file identity, other
+// processes).
 //
 // Capabilities are looked up, never assumed: [As] finds one through any number
 // of wrappers, so an overlay or a fault injector decides itself what it offers.

@@ -79,3 +79,10 @@ func TestSyncDirReportsFailure(t *testing.T) {
 		t.Errorf("without the capability: %v", err)
 	}
 }
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,13 +1,13 @@
 // Package fstest is the behaviour every writable filesystem of precis owes its
-// callers, as a suite that the disk and the memory filesystem both run: what
-// holds in a test of a transaction must hold where it matters.
+// callers, as a suite that the disk, the memory filesystem and the overlay all run: what
+// holds in a test of a transaction must hold where it matters. [Same] compares two
+// of them in operations that nobody thought of.
 package fstest
 
 import (
 	"errors"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -25,13 +25,17 @@ func Test(t *testing.T, make func(t *testing.T) (afero.Fs, string)) {
 		"exclusive create":  exclusiveCreate,
 		"create flags":      createFlags,
 		"handle positions":  handlePositions,
+		"nothing":           nothing,
+		"one content":       oneContent,
 		"outlives its name": outlivesItsName,
 		"rename":            rename,
 		"rename folders":    renameFolders,
 		"remove":            remove,
 		"listing":           listing,
+		"emptying":          emptying,
 		"permissions":       permissions,
 		"times":             times,
+		"owner":             owner,
 		"hard link":         hardLink,
 		"exchange":          exchange,
 		"lock":              lock,
@@ -118,71 +122,6 @@ func exclusiveCreate(c c) {
 	}
 }
 
-func createFlags(c c) {
-	c.write("a", "12345")
-	w, err := c.fs.OpenFile(c.at("a"), os.O_WRONLY|os.O_APPEND, 0)
-	c.ok(err)
-	_, err = w.WriteString("67")
-	c.ok(err)
-	if _, err = w.Read([]byte{0}); err == nil {
-		c.Fatal("read through a handle for writing")
-	}
-	c.ok(w.Close())
-	c.holds("a", "1234567")
-	w, err = c.fs.Create(c.at("a"))
-	c.ok(err)
-	c.ok(w.Close())
-	c.holds("a", "")
-	if _, err = c.fs.OpenFile(c.dir, os.O_WRONLY, 0); err == nil {
-		c.Fatal("opened a folder for writing")
-	}
-	_, err = c.fs.OpenFile(c.at("none"), os.O_WRONLY, 0)
-	c.is(err, fs.ErrNotExist)
-}
-
-func handlePositions(c c) {
-	w, err := fsys.CreateNew(c.fs, c.at("a"))
-	c.ok(err)
-	_, err = w.Write([]byte("abcdef"))
-	c.ok(err)
-	_, err = w.WriteAt([]byte("X"), 1)
-	c.ok(err)
-	at, err := w.Seek(-2, io.SeekEnd)
-	c.ok(err)
-	if at != 4 {
-		c.Fatalf("seek gave %d", at)
-	}
-	rest, err := io.ReadAll(w)
-	c.ok(err)
-	if string(rest) != "ef" {
-		c.Fatalf("read %q", rest)
-	}
-	p := make([]byte, 3)
-	if n, err := w.ReadAt(p, 4); n != 2 || err != io.EOF {
-		c.Fatalf("ReadAt over the end: %d, %v", n, err)
-	}
-	c.ok(w.Truncate(2))
-	_, err = w.WriteAt([]byte("z"), 4)
-	c.ok(err)
-	c.ok(w.Sync())
-	c.ok(w.Close())
-	c.holds("a", "aX\x00\x00z")
-	c.is(w.Close(), fs.ErrClosed)
-}
-
-func outlivesItsName(c c) {
-	c.write("a", "kept")
-	r, err := c.fs.Open(c.at("a"))
-	c.ok(err)
-	c.ok(c.fs.Remove(c.at("a")))
-	got, err := io.ReadAll(r)
-	c.ok(err)
-	c.ok(r.Close())
-	if string(got) != "kept" {
-		c.Fatalf("read %q", got)
-	}
-}
-
 func rename(c c) {
 	c.write("a", "new")
 	c.write("b", "old")
@@ -197,7 +136,7 @@ func renameFolders(c c) {
 	c.ok(c.fs.MkdirAll(c.at("d/e"), 0o700))
 	c.ok(c.fs.Mkdir(c.at("empty"), 0o700))
 	c.write("f", "x")
-	for _, pair := range [][2]string{{"d", "d/e/d"}, {"d", "f"}, {"f", "d"}, {"empty", "d"}, {"d", "empty"}} {
+	for _, pair := range [][2]string{{"d", "d/e/d"}, {"d", "f"}, {"f", "d"}, {"empty", "d"}, {"d", "empty"}, {"d", "d"}, {"d", "d/e"}} {
 		if c.fs.Rename(c.at(pair[0]), c.at(pair[1])) == nil {
 			c.Fatalf("renamed %s to %s", pair[0], pair[1])
 		}
@@ -239,6 +178,31 @@ func listing(c c) {
 	}
 }
 
+// emptying removes what a listing gives, batch by batch, before the next.
+func emptying(c c) {
+	for _, name := range []string{"a", "b", "c", "d", "e"} {
+		c.write(name, "")
+	}
+	d, err := c.fs.Open(c.dir)
+	c.ok(err)
+	for {
+		names, err := d.Readdirnames(2)
+		if err == io.EOF {
+			break
+		}
+		c.ok(err)
+		for _, name := range names {
+			c.ok(c.fs.Remove(c.at(name)))
+		}
+	}
+	c.ok(d.Close())
+	list, err := afero.ReadDir(c.fs, c.dir)
+	c.ok(err)
+	if len(list) != 0 {
+		c.Fatalf("%d files were not listed", len(list))
+	}
+}
+
 func permissions(c c) {
 	c.ok(fsys.MkdirAll(c.fs, c.at("d/e")))
 	c.ok(fsys.WriteNew(c.fs, c.at("d/e/f"), nil))
@@ -268,6 +232,30 @@ func times(c c) {
 	if !info.ModTime().Equal(when) {
 		c.Fatalf("modified %v", info.ModTime())
 	}
+}
+
+func owner(c c) {
+	o, ok := fsys.As[fsys.Owner](c.fs)
+	if !ok {
+		c.Skip("no owners")
+	}
+	c.write("a", "")
+	uid, gid, err := o.IDs(c.at("a"))
+	if errors.Is(err, errors.ErrUnsupported) {
+		c.Skip(err)
+	}
+	c.ok(err)
+	c.ok(c.fs.Chown(c.at("a"), -1, -1))
+	uid2, gid2, err := o.IDs(c.at("a"))
+	c.ok(err)
+	if uid2 != uid || gid2 != gid {
+		c.Fatalf("%d:%d became %d:%d", uid, gid, uid2, gid2)
+	}
+	if own, err := o.Owned(c.at("a")); !own || err != nil {
+		c.Fatalf("the file just made is another's: %v", err)
+	}
+	_, err = o.Owned(c.at("none"))
+	c.is(err, fs.ErrNotExist)
 }
 
 func hardLink(c c) {

@@ -19,7 +19,8 @@ type file struct {
 	name   string
 	flag   int
 	off    int64
-	listed int // directory entries handed out
+	names  []string // of a directory, what is still to be handed out
+	listed bool     // names has been set
 	closed bool
 }
 
@@ -121,8 +122,8 @@ func (f *file) Seek(off int64, whence int) (at int64, err error) {
 }
 
 func (f *file) Truncate(size int64) error {
-	return f.do("truncate", writes(f.flag), func() error {
-		if size < 0 {
+	return f.do("truncate", true, func() error {
+		if size < 0 || !writes(f.flag) { // ftruncate(2) has one word for both
 			return syscall.EINVAL
 		}
 		f.node.truncate(size)
@@ -136,23 +137,25 @@ func (f *file) Sync() error {
 	return f.do("sync", true, func() error { f.node.sync(); return nil })
 }
 
+// Readdir hands out the entries there were when it was first asked, without
+// those that have gone since.
 func (f *file) Readdir(count int) (list []fs.FileInfo, err error) {
 	err = f.do("readdir", true, func() error {
 		if !f.node.isDir() {
 			return syscall.ENOTDIR
 		}
-		names := slices.Sorted(maps.Keys(f.node.names))
-		names = names[min(f.listed, len(names)):]
-		if count > 0 && len(names) == 0 {
+		if !f.listed {
+			f.names, f.listed = slices.Sorted(maps.Keys(f.node.names)), true
+		}
+		for len(f.names) > 0 && (count <= 0 || len(list) < count) {
+			if n := f.node.names[f.names[0]]; n != nil {
+				list = append(list, n.info(f.names[0]))
+			}
+			f.names = f.names[1:]
+		}
+		if count > 0 && len(list) == 0 {
 			return io.EOF
 		}
-		if count > 0 {
-			names = names[:min(count, len(names))]
-		}
-		for _, name := range names {
-			list = append(list, f.node.names[name].info(name))
-		}
-		f.listed += len(names)
 		return nil
 	})
 	return list, err
@@ -169,6 +172,8 @@ func (f *file) Readdirnames(count int) ([]string, error) {
 
 func (n *node) readAt(p []byte, off int64) (int, error) {
 	switch {
+	case len(p) == 0:
+		return 0, nil
 	case n.isDir():
 		return 0, syscall.EISDIR
 	case off < 0:
@@ -192,7 +197,11 @@ func (c *content) own() {
 	}
 }
 
+// writeAt writes; nothing, at any place, makes no file longer.
 func (c *content) writeAt(p []byte, off int64) {
+	if len(p) == 0 {
+		return
+	}
 	if off < int64(len(c.synced)) {
 		c.own()
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -199,4 +200,22 @@ func must(t *testing.T, err error) {
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+func TestDoesWhatADiskDoes(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("other systems have other words for the same errors")
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		disk, err := os.MkdirTemp("", "memfs")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer os.RemoveAll(disk)
+		f := memfs.New(start)
+		if err := f.Mkdir("/dir", 0o700); err != nil {
+			t.Fatal(err)
+		}
+		fstest.Same(t, fstest.Place{FS: f, Dir: "/dir"}, fstest.Place{FS: fsys.OS(), Dir: disk}, false)
+	})
 }

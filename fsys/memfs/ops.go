@@ -168,15 +168,16 @@ func (f *FS) rename(oldname, newname string) error {
 	if !ok {
 		return syscall.ENOENT
 	}
-	if n.isDir() && strings.HasPrefix(clean(newname), clean(oldname)+"/") {
-		return syscall.EINVAL
-	}
 	there := to.names[newBase]
-	if there == n {
+	switch {
+	case there != nil && there.isDir():
+		return syscall.EEXIST // as os.Rename, stricter than rename(2)
+	case n.isDir() && strings.HasPrefix(clean(newname), clean(oldname)+"/"):
+		return syscall.EINVAL
+	case there == n:
 		return nil // POSIX: two names of one file, nothing is done
-	}
-	if err := replaceable(n, there); err != nil {
-		return err
+	case n.isDir() && there != nil:
+		return syscall.ENOTDIR
 	}
 	if from == to {
 		f.change(from, edit{name: oldBase}, edit{newBase, n})
@@ -184,18 +185,6 @@ func (f *FS) rename(oldname, newname string) error {
 	}
 	f.change(to, edit{newBase, n})
 	f.change(from, edit{name: oldBase})
-	return nil
-}
-
-func replaceable(n, there *node) error {
-	switch {
-	case there == nil:
-		return nil
-	case there.isDir():
-		return syscall.EEXIST // as os.Rename, stricter than rename(2)
-	case n.isDir():
-		return syscall.ENOTDIR
-	}
 	return nil
 }
 

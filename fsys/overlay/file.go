@@ -91,6 +91,8 @@ func (f *file) ReadAt(p []byte, off int64) (n int, err error) {
 
 func (f *file) readAt(p []byte, off int64) (int, error) {
 	switch {
+	case len(p) == 0:
+		return 0, nil
 	case f.node.isDir():
 		return 0, syscall.EISDIR
 	case f.node.inBase():
@@ -166,8 +168,8 @@ func (f *file) size() (int64, error) {
 }
 
 func (f *file) Truncate(size int64) error {
-	return f.do("truncate", writes(f.flag), func() error {
-		if size < 0 {
+	return f.do("truncate", true, func() error {
+		if size < 0 || !writes(f.flag) { // ftruncate(2) has one word for both
 			return syscall.EINVAL
 		}
 		f.node.content.truncate(size)
@@ -219,8 +221,6 @@ type content struct{ data []byte }
 
 func (c *content) readAt(p []byte, off int64) (int, error) {
 	switch {
-	case len(p) == 0:
-		return 0, nil
 	case off < 0:
 		return 0, errors.New("negative offset")
 	case off >= int64(len(c.data)):

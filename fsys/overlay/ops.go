@@ -318,10 +318,13 @@ func (f *FS) list(dir *node) ([]fs.FileInfo, error) {
 			continue
 		}
 		info, err := f.info(n, name)
-		if err != nil {
+		switch {
+		case errors.Is(err, fs.ErrNotExist): // gone from base meanwhile
+		case err != nil:
 			return nil, err
+		default:
+			list = append(list, info)
 		}
-		list = append(list, info)
 	}
 	slices.SortFunc(list, func(a, b fs.FileInfo) int { return strings.Compare(a.Name(), b.Name()) })
 	return list, nil
