@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"slices"
 	"strings"
 
 	"github.com/spf13/afero"
@@ -176,8 +177,7 @@ func (l *live) begun() (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	left := l.left()
-	return at.Content != l.Old || len(left) > 0, nil
+	return at.Content != l.Old || len(l.left(l.swap, l.taken)) > 0, nil
 }
 
 // resume settles what an earlier call left. Which bytes it meant to put in place
@@ -217,10 +217,8 @@ func (l *live) changed() error {
 
 // where names the files that hold what is not under the name.
 func (l *live) where() string {
-	names := l.receipt.Kept
-	if l.backup.path != "" {
-		names = append([]string{l.backup.path}, names...)
-	}
+	names := append([]string{l.backup.path}, l.receipt.Kept...)
+	names = slices.DeleteFunc(slices.Compact(names), func(name string) bool { return name == "" })
 	if len(names) == 0 {
 		return ""
 	}
@@ -234,21 +232,19 @@ func (l *live) end(err error) (Receipt, error) {
 	}
 	l.receipt.New = l.New
 	l.receipt.Backup = l.backup.path
-	l.receipt.Left = l.left()
-	l.receipt.Durable = err == nil && l.receipt.Stands != ""
+	l.receipt.Left = l.left(l.stage, l.swap, l.taken)
 	if err != nil {
 		err = fmt.Errorf("replace %s: %w", l.Path, err)
 	}
 	return l.receipt, err
 }
 
-// left lists the hidden files that are there.
-func (l *live) left() []string {
-	var names []string
-	for _, name := range []string{l.stage, l.swap, l.taken} {
+// left is those of the names that are there.
+func (l *live) left(names ...string) (there []string) {
+	for _, name := range names {
 		if _, err := fsys.Lstat(l.fs, name); !errors.Is(err, fs.ErrNotExist) {
-			names = append(names, name)
+			there = append(there, name)
 		}
 	}
-	return names
+	return there
 }

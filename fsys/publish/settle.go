@@ -67,14 +67,21 @@ func (l *live) undo() error {
 	return l.syncFolder()
 }
 
-// putBack links a captured file to its name, if nothing stands there.
+// putBack gives a captured file its name again, if nothing stands there. What
+// cannot be linked is no file, and renaming it clobbers none.
 func (l *live) putBack() error {
-	for name, want := range map[string]bool{l.taken: true, l.Path: false} {
-		if _, err := fsys.Lstat(l.fs, name); err != nil && !errors.Is(err, fs.ErrNotExist) || (err == nil) != want {
-			return ignoreMissing(err)
-		}
+	_, err := fsys.Lstat(l.fs, l.Path)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	taken, err := l.look(l.taken)
+	if err != nil || !taken.there {
+		return err
 	}
 	l.receipt.Method = ""
+	if !taken.regular {
+		return l.fs.Rename(l.taken, l.Path)
+	}
 	if err := l.link(l.taken, l.Path); !errors.Is(err, fs.ErrExist) {
 		return err
 	}
@@ -119,12 +126,13 @@ func (l *live) clear(began bool) error {
 	if err := errors.Join(fsys.Remove(l.fs, l.stage), l.sweepCopies(), l.syncFolder()); err != nil {
 		return err
 	}
-	if l.receipt.Stands == NewStands && l.backup.path == "" {
-		at, err := l.holding("", l.Old)
-		l.backup.path = at
-		return err
+	l.receipt.Durable = true
+	if l.receipt.Stands != NewStands || l.backup.path != "" {
+		return nil
 	}
-	return nil
+	at, err := l.holding("", l.Old)
+	l.backup.path = at
+	return err
 }
 
 // dispose removes a hidden file once its bytes are safe: they are the new ones,
