@@ -37,6 +37,9 @@ func (l *live) write(ctx context.Context) error {
 // dress gives the new file what belongs to the old one. Who could not read the
 // session before cannot afterwards, so without its owner it is the user's alone.
 func (l *live) dress(context.Context) error {
+	if l.info == nil { // the old file appeared only now
+		return l.changed()
+	}
 	mode := l.info.Mode().Perm()
 	if err := l.own(); err != nil {
 		l.receipt.OwnerError = err.Error()
@@ -160,10 +163,13 @@ func (l *live) capture() error {
 	if err != nil {
 		return err
 	}
-	if !l.frozen(l.taken, got) {
-		return l.changed()
+	frozen, err := l.frozen(l.taken, got)
+	if err == nil && !frozen {
+		err = l.changed()
 	}
-	err = l.link(l.swap, l.Path)
+	if err == nil {
+		err = l.link(l.swap, l.Path)
+	}
 	if errors.Is(err, fs.ErrExist) {
 		return l.changed()
 	}

@@ -111,7 +111,8 @@ func (l *live) claim(ctx context.Context, from string, c Content, list []numbere
 	err := l.link(from, name)
 	switch {
 	case err == nil:
-		return backup{name, true, l.same(from, name)}, fsys.SyncDir(l.fs, dir)
+		same, err := l.same(from, name)
+		return backup{name, true, same}, errors.Join(err, fsys.SyncDir(l.fs, dir))
 	case errors.Is(err, errors.ErrUnsupported), errors.Is(err, syscall.EXDEV), errors.Is(err, syscall.EMLINK):
 		return l.copy(ctx, from, c, name, list)
 	}
@@ -152,21 +153,28 @@ func (l *live) holding(name string, c Content) (string, error) {
 		return "", err
 	}
 	for _, b := range list {
-		info, err := fsys.Lstat(l.fs, b.path)
-		if err != nil || !info.Mode().IsRegular() {
-			continue
-		}
-		if name != "" && l.same(name, b.path) {
-			return b.path, nil
-		}
-		if info.Size() != c.Bytes {
-			continue
-		}
-		if s, err := l.look(b.path); err != nil || s.Content == c {
+		if holds, err := l.holds(b.path, name, c); err != nil || holds {
 			return b.path, err
 		}
 	}
 	return "", nil
+}
+
+func (l *live) holds(backup, name string, c Content) (bool, error) {
+	info, err := fsys.Lstat(l.fs, backup)
+	if err != nil || !info.Mode().IsRegular() {
+		return false, ignoreMissing(err)
+	}
+	if name != "" {
+		if same, err := l.same(name, backup); err != nil || same {
+			return same, err
+		}
+	}
+	if info.Size() != c.Bytes {
+		return false, nil
+	}
+	s, err := l.look(backup)
+	return s.Content == c, err
 }
 
 // dropBackup takes back the backup of an attempt that did not replace the file:
@@ -178,12 +186,13 @@ func (l *live) dropBackup() error {
 		return err
 	}
 	name := list[0].path
-	if !l.same(name, l.Path) {
-		needless, err := l.copied()
-		if err != nil || !needless {
-			return err
-		}
+	needless, err := l.same(name, l.Path)
+	if err == nil && !needless {
 		name = l.backup.path
+		needless, err = l.copied()
+	}
+	if err != nil || !needless {
+		return err
 	}
 	if err := fsys.Remove(l.fs, name); err != nil {
 		return err
@@ -204,21 +213,31 @@ func (l *live) copied() (bool, error) {
 	return startsWith(l.fs, l.Path, at, l.Old)
 }
 
-// sweepCopies removes what a killed copy left: it was for the newest number, or
-// for the next.
+// sweepCopies removes what a killed copy left. It was for the newest number, which
+// it may have claimed with an empty file, or for the next.
 func (l *live) sweepCopies() error {
 	list, err := l.backups()
 	if err != nil {
 		return err
 	}
-	names := []string{next(l.Path, backupDir(l.Path, l.BackupDir), list)}
 	if len(list) > 0 {
-		names = append(names, list[0].path)
+		err = l.sweepCopy(list[0].path)
 	}
-	for _, name := range names {
-		err = errors.Join(err, fsys.Remove(l.fs, stageName(name, l.Token)))
+	return errors.Join(err, l.sweepCopy(next(l.Path, backupDir(l.Path, l.BackupDir), list)))
+}
+
+func (l *live) sweepCopy(name string) error {
+	stage := stageName(name, l.Token)
+	if _, err := fsys.Lstat(l.fs, stage); err != nil {
+		return ignoreMissing(err)
 	}
-	return err
+	if info, err := fsys.Lstat(l.fs, name); err == nil && info.Mode().IsRegular() && info.Size() == 0 {
+		err := errors.Join(l.fs.Remove(name), fsys.SyncDir(l.fs, filepath.Dir(name)))
+		if err != nil {
+			return err
+		}
+	}
+	return fsys.Remove(l.fs, stage)
 }
 
 // Prune removes all but the newest backups of a file, where keep is at least 1.

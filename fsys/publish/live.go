@@ -139,18 +139,21 @@ func (l *live) run(ctx context.Context) error {
 // lock holds the session against another precis. It is a courtesy that spares
 // the work: what is safe is so by the order of the steps.
 func (l *live) lock() error {
-	name := l.Path
-	info, err := fsys.Lstat(l.fs, name)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		name = l.taken
-	case err != nil:
-		return err
-	case !info.Mode().IsRegular():
-		return &Refusal{SourceNotAFile, l.Path, "the session is a folder, a symbolic link or a special file", "name the file itself"}
+	for _, name := range []string{l.Path, l.taken} {
+		info, err := fsys.Lstat(l.fs, name)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err == nil && !info.Mode().IsRegular() {
+			err = &Refusal{SourceNotAFile, l.Path, "the session is a folder, a symbolic link or a special file", "name the file itself"}
+		}
+		if err != nil {
+			return err
+		}
+		l.info = info
+		return l.hold(name)
 	}
-	l.info = info
-	return l.hold(name)
+	return nil
 }
 
 // hold locks one file until the end. A missing one needs none.

@@ -229,8 +229,10 @@ func TestOutcomes(t *testing.T) {
 			change: func(t *testing.T, f volume, _ *publish.Replacement, _ func(error)) { add(t, f, session, "!") },
 			tree:   map[string]string{session: oldText + "!"}},
 		"shorter source": {class: publish.SourceChanged, stands: publish.Foreign,
-			change: func(t *testing.T, f volume, _ *publish.Replacement, _ func(error)) { must(t, afero.WriteFile(f, session, []byte("x"), 0o600)) },
-			tree:   map[string]string{session: "x"}},
+			change: func(t *testing.T, f volume, _ *publish.Replacement, _ func(error)) {
+				must(t, afero.WriteFile(f, session, []byte("x"), 0o600))
+			},
+			tree: map[string]string{session: "x"}},
 		"missing source": {class: publish.SourceChanged, stands: publish.Foreign,
 			change: func(t *testing.T, f volume, _ *publish.Replacement, _ func(error)) { must(t, f.Remove(session)) },
 			tree:   map[string]string{session: "(absent)"}},

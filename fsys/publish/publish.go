@@ -191,8 +191,12 @@ func (t *transaction) link() error {
 	return l.Link(t.stage, t.Path)
 }
 
-// mark claims the name with an empty file and renames the stage over it.
+// mark claims the name with an empty file and renames the stage over it. The
+// stage is durable before, and so tells after a power cut whose the empty file is.
 func (t *transaction) mark() error {
+	if err := fsys.SyncDir(t.fs, filepath.Dir(t.Path)); err != nil {
+		return err
+	}
 	m, err := fsys.CreateNew(t.fs, t.Path)
 	if err != nil {
 		return err

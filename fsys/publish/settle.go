@@ -46,14 +46,18 @@ func (l *live) restore() (began, captured bool, err error) {
 		return false, false, err
 	}
 	began, captured = swap.there, swap.there && swap.Content != l.New
-	if captured && !l.frozen(l.swap, swap) {
-		at, err := l.look(l.Path)
-		if err == nil && at.Content == l.New {
-			captured, err = false, l.undo()
-		}
-		return began, captured, err
+	if !captured {
+		return began, false, l.putBack()
 	}
-	return began, captured, l.putBack()
+	frozen, err := l.frozen(l.swap, swap)
+	if err != nil || frozen {
+		return began, true, err
+	}
+	at, err := l.look(l.Path)
+	if err != nil || at.Content != l.New {
+		return began, true, err
+	}
+	return began, false, l.undo()
 }
 
 // undo exchanges again. What stood at the name meanwhile is under the swap then,
@@ -144,7 +148,7 @@ func (l *live) dispose(name string) error {
 		return err
 	case !s.regular:
 		return fmt.Errorf("what stood at the session's name is %s now and is no file", name)
-	case s.Content != l.New && !l.same(name, l.Path):
+	case s.Content != l.New:
 		err = l.secure(name, s.Content)
 	}
 	if err != nil {
@@ -153,8 +157,12 @@ func (l *live) dispose(name string) error {
 	return fsys.Remove(l.fs, name)
 }
 
-// secure sees to it that a backup holds what a hidden name leads to.
+// secure sees to it that a hidden name can go: its file stands under the
+// session's name again, or in a backup.
 func (l *live) secure(name string, c Content) error {
+	if stands, err := l.same(name, l.Path); err != nil || stands {
+		return err
+	}
 	at, err := l.holding(name, c)
 	if err == nil && at == "" {
 		var b backup
@@ -174,8 +182,11 @@ func (l *live) secure(name string, c Content) error {
 
 // frozen tells whether a captured file is the one that was backed up: a file with
 // the same bytes that came in its place is another, and others may have it open.
-func (l *live) frozen(name string, s sight) bool {
-	return s.Content == l.Old && (!l.backup.linked || l.same(name, l.backup.path))
+func (l *live) frozen(name string, s sight) (bool, error) {
+	if s.Content != l.Old || !l.backup.linked {
+		return s.Content == l.Old, nil
+	}
+	return l.same(name, l.backup.path)
 }
 
 func (l *live) syncFolder() error { return fsys.SyncDir(l.fs, filepath.Dir(l.Path)) }
@@ -188,12 +199,16 @@ func (l *live) link(oldname, newname string) error {
 	return linker.Link(oldname, newname)
 }
 
-// same tells whether two names lead to one file. In doubt they do not.
-func (l *live) same(a, b string) bool {
+// same tells whether two names lead to one file, where the filesystem can; a
+// missing one is the same as none.
+func (l *live) same(a, b string) (bool, error) {
 	i, ok := fsys.As[fsys.Identity](l.fs)
 	if !ok {
-		return false
+		return false, nil
 	}
 	same, err := i.SameFile(a, b)
-	return err == nil && same
+	if errors.Is(err, errors.ErrUnsupported) {
+		return false, nil
+	}
+	return same, ignoreMissing(err)
 }
