@@ -111,8 +111,9 @@ func (l *live) claim(ctx context.Context, from string, c Content, list []numbere
 	err := l.link(from, name)
 	switch {
 	case err == nil:
-		same, err := l.same(from, name)
-		return backup{name, true, same}, errors.Join(err, fsys.SyncDir(l.fs, dir))
+		// Where the filesystem cannot even tell that, it cannot tell anything.
+		known, err := l.same(name, name)
+		return backup{name, true, known}, errors.Join(err, fsys.SyncDir(l.fs, dir))
 	case errors.Is(err, errors.ErrUnsupported), errors.Is(err, syscall.EXDEV), errors.Is(err, syscall.EMLINK):
 		return l.copy(ctx, from, c, name, list)
 	}

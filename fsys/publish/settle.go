@@ -151,10 +151,23 @@ func (l *live) dispose(name string) error {
 	case s.Content != l.New:
 		err = l.secure(name, s.Content)
 	}
+	if err == nil && !l.backup.linked {
+		err = l.still(name, s)
+	}
 	if err != nil {
 		return err
 	}
 	return fsys.Remove(l.fs, name)
+}
+
+// still looks at a file for the last time: what is written into it from here on
+// is lost, unless a backup is the file itself.
+func (l *live) still(name string, was sight) error {
+	now, err := l.look(name)
+	if err == nil && now != was {
+		err = fmt.Errorf("another program is writing into %s, which held the session; call again", name)
+	}
+	return err
 }
 
 // secure sees to it that a hidden name can go: its file stands under the
