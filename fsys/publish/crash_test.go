@@ -98,6 +98,7 @@ func (c fault) recover(t *testing.T, f volume, after string) {
 }
 
 func TestFailingOperations(t *testing.T) {
+	t.Parallel()
 	cases := 0
 	for _, w := range ways {
 		for _, plan := range []faultfs.Plan{{Err: syscall.EIO, Reads: true}, {Err: syscall.ENOSPC}, {Short: true}} {
@@ -143,6 +144,9 @@ func (c fault) failed(t *testing.T, f volume, got publish.Receipt, err error) {
 // The tests allocate much and keep nothing.
 func init() { debug.SetGCPercent(2000) }
 
+// In memory nobody writes on his own, so nobody is waited for.
+var linger = publish.SetLinger(0)
+
 func seeds(t testing.TB) uint64 {
 	if testing.Short() {
 		return 10
@@ -151,6 +155,7 @@ func seeds(t testing.TB) uint64 {
 }
 
 func TestPowerCuts(t *testing.T) {
+	t.Parallel()
 	cases := 0
 	for _, w := range ways {
 		ends := map[string]int{}
@@ -187,6 +192,7 @@ func TestPowerCuts(t *testing.T) {
 
 // A crash may come in the recovery from a crash.
 func TestPowerCutsInARecovery(t *testing.T) {
+	t.Parallel()
 	settle := map[string]func(fault, afero.Fs) error{
 		"recovery":  func(c fault, f afero.Fs) error { return second(publish.Recover(f, c.intent())) },
 		"next call": func(c fault, f afero.Fs) error { return second(replace(f, c.job())) },

@@ -3,6 +3,7 @@ package publish_test
 import (
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -76,12 +77,13 @@ func put(t *testing.T, f afero.Fs, flag int) bool {
 }
 
 func TestOtherProgramsInBetween(t *testing.T) {
+	t.Parallel()
 	cases, undone, late := 0, 0, 0
 	for _, w := range ways {
 		blind := w.blind(t)
 		for _, d := range deeds() {
 			for at := 1; ; at++ {
-				r := race{w, d, at}
+				r := race{way: w, deed: d, at: at}
 				hit, got := r.run(t, w.copies() && d.held && (at > blind || d.after != nil))
 				if !hit {
 					break
@@ -100,6 +102,42 @@ func TestOtherProgramsInBetween(t *testing.T) {
 	if undone == 0 || late == 0 {
 		t.Error("the matrix missed what it is for")
 	}
+}
+
+// TestOtherProgramsTwice has a line written into the old file at the last moment,
+// so that the exchange takes what it must not, and then each deed at each later
+// operation: while the exchange is undone.
+func TestOtherProgramsTwice(t *testing.T) {
+	t.Parallel()
+	cases, late := 0, 0
+	for _, w := range ways {
+		commit := w.commit(t)
+		for _, d := range deeds() {
+			for at := commit + 1; ; at++ {
+				hit, got := race{way: w, deed: d, at: at, first: commit}.run(t, w.copies() && d.held)
+				if !hit {
+					break
+				}
+				cases++
+				if len(got.Kept) > 0 {
+					late++
+				}
+			}
+		}
+	}
+	t.Logf("%d double races, %d with bytes kept aside", cases, late)
+	if late == 0 {
+		t.Error("what the exchange brought back was never foreign")
+	}
+}
+
+// commit is the operation by which the old file leaves its name.
+func (w way) commit(t *testing.T) int {
+	f := faultfs.New(w.world(t), faultfs.Plan{Reads: true})
+	must(t, second(replace(f, w.job())))
+	return 1 + slices.IndexFunc(f.Ops(), func(op faultfs.Op) bool {
+		return !w.noExchange && op.Kind == faultfs.Exchange || op.Kind == faultfs.Rename && op.To == taken
+	})
 }
 
 // blind is the last operation that looks at the old file in a straight run. A copy
@@ -125,12 +163,16 @@ func (w way) blind(t *testing.T) int {
 type race struct {
 	way
 	deed
-	at int
+	at    int
+	first int // before this operation the first line is appended to the open file
 }
 
 func (r race) String() string {
 	return fmt.Sprintf("%s, %s before operation %d", r.way.name, r.deed.name, r.at)
 }
+
+// firstLine is written by another program still.
+const firstLine = "a line before it\n"
 
 // run is one race. blind says that the deed came when nobody looked any more.
 func (r race) run(t *testing.T, blind bool) (hit bool, got publish.Receipt) {
@@ -138,11 +180,22 @@ func (r race) run(t *testing.T, blind bool) (hit bool, got publish.Receipt) {
 	f := r.world(t)
 	open, err := f.OpenFile(session, os.O_WRONLY|os.O_APPEND, 0)
 	must(t, err)
-	wrote := false
-	racing := faultfs.New(f, faultfs.Plan{At: r.at, Reads: true, Do: func() { wrote = r.do(t, f, open) }})
-	got, err = replace(racing, r.job())
+	var want []string // what must not be lost
+	racing := faultfs.New(f, faultfs.Plan{At: r.at, Reads: true, Do: func() {
+		gone := strings.Contains(content(f, session), firstLine)
+		wrote := r.do(t, f, open)
+		if gone && !strings.Contains(content(f, session), firstLine) {
+			want = nil // the other program destroyed it
+		}
+		if wrote && !blind {
+			want = append(want, foreign)
+		}
+	}})
+	got, err = replace(faultfs.New(racing, faultfs.Plan{At: r.first, Reads: true, Do: func() {
+		must(t, second(open.WriteString(firstLine)))
+		want = []string{firstLine}
+	}}), r.job())
 	if !racing.Hit() {
-		must(t, err)
 		return false, got
 	}
 	if r.deed.after != nil {
@@ -150,36 +203,35 @@ func (r race) run(t *testing.T, blind bool) (hit bool, got publish.Receipt) {
 	}
 	files := tree(t, f)
 	r.whole(t, files, got, err)
-	if wrote && !blind && !found(files, got) {
-		t.Errorf("%s: the foreign bytes are lost: %+v, %v, %v", r, got, err, files)
+	for _, line := range want {
+		if !found(files, line, append(append([]string{session, got.Backup}, got.Kept...), got.Left...)) {
+			t.Errorf("%s: %q is lost: %+v, %v, %v", r, line, got, err, files)
+		}
 	}
-	_, err = publish.Recover(f, r.intent())
-	if files = tree(t, f); wrote && !blind && !slices.ContainsFunc(names(files), func(n string) bool { return strings.Contains(files[n], foreign) }) {
-		t.Errorf("%s: the foreign bytes are lost by the recovery: %v, %v", r, err, files)
+	r.recovered(t, f, want)
+	return true, got
+}
+
+// recovered settles what the race left and looks for the lines again.
+func (r race) recovered(t *testing.T, f volume, want []string) {
+	t.Helper()
+	_, err := publish.Recover(f, r.intent())
+	files := tree(t, f)
+	for _, line := range want {
+		if !found(files, line, slices.Collect(maps.Keys(files))) {
+			t.Errorf("%s: %q is lost by the recovery: %v, %v", r, line, err, files)
+		}
 	}
 	for name := range files {
 		if strings.HasPrefix(name, "/p/.") {
 			t.Errorf("%s: %s is left by the recovery: %v", r, name, err)
 		}
 	}
-	return true, got
 }
 
-// found tells whether the foreign bytes are where a person is told to look.
-func found(files map[string]string, got publish.Receipt) bool {
-	for _, name := range append(append([]string{session, got.Backup}, got.Kept...), got.Left...) {
-		if strings.Contains(files[name], foreign) {
-			return true
-		}
-	}
-	return false
-}
-
-func names(files map[string]string) (out []string) {
-	for name := range files {
-		out = append(out, name)
-	}
-	return out
+// found tells whether a line is in one of the files.
+func found(files map[string]string, line string, names []string) bool {
+	return slices.ContainsFunc(names, func(name string) bool { return strings.Contains(files[name], line) })
 }
 
 // whole checks that the session is no mixture, that the receipt names every file,
@@ -187,7 +239,8 @@ func names(files map[string]string) (out []string) {
 func (r race) whole(t *testing.T, files map[string]string, got publish.Receipt, err error) {
 	t.Helper()
 	stands, ok := files[session]
-	if ok && !slices.Contains([]string{oldText, newText, oldText + foreign, newText + foreign, foreign}, stands) {
+	rest := strings.NewReplacer(foreign, "", firstLine, "").Replace(stands)
+	if ok && rest != oldText && rest != newText && stands != foreign {
 		t.Errorf("%s: the session holds %q", r, stands)
 	}
 	if !ok && !strings.HasPrefix(r.deed.name, "delete") {
@@ -209,6 +262,7 @@ func (r race) whole(t *testing.T, files map[string]string, got publish.Receipt, 
 // TestTwoReplacements starts a second replacement before every operation of a
 // first one.
 func TestTwoReplacements(t *testing.T) {
+	t.Parallel()
 	const other = "what the other one made\n"
 	cases, first, inner := 0, 0, 0
 	for _, w := range ways {

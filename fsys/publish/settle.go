@@ -17,7 +17,7 @@ import (
 
 // linger is how long a program that opened the new file, in the instant in which
 // it stood under the name, gets to write into it before it is looked at again.
-const linger = 20 * time.Millisecond
+var linger = 20 * time.Millisecond
 
 func (l *live) settle() error {
 	began, captured, err := l.restore()
