@@ -34,6 +34,10 @@ type Plan struct {
 	Short bool  // a failing write writes half of its bytes first
 	Stop  bool  // this operation and all later ones answer ErrStopped
 	Reads bool  // reading operations count too
+
+	// Do runs right before the operation, which then does not fail: another program
+	// that comes in between. It must not use this filesystem.
+	Do func()
 }
 
 // Op is one operation that was counted.
@@ -135,6 +139,10 @@ func (f *FS) op(k Kind, path, to string) error {
 	}
 	f.ops = append(f.ops, Op{k, path, to})
 	if len(f.ops) != f.plan.At {
+		return nil
+	}
+	if f.plan.Do != nil {
+		f.plan.Do()
 		return nil
 	}
 	f.stopped = f.plan.Stop

@@ -21,6 +21,9 @@ func (t *transaction) hold() error {
 		return nil
 	}
 	lock, err := l.Lock(t.stage)
+	if errors.Is(err, errors.ErrUnsupported) {
+		return nil
+	}
 	t.lock = lock
 	return err
 }

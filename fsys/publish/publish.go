@@ -74,11 +74,12 @@ const (
 	tokenBytes = 64
 )
 
-// stageName is hidden, beside the target, and begins alike for every token. Any
-// name that a target can have has a stage: a digest stands for the end of a long
-// one.
-func stageName(path, token string) string {
-	const mark = ".stage-"
+// stageName is hidden, beside the target, and begins alike for every token.
+func stageName(path, token string) string { return besideName(path, ".stage-", token) }
+
+// besideName is a hidden name beside a path. Any name that a file can have has
+// one: a digest stands for the end of a long one.
+func besideName(path, mark, token string) string {
 	dir, base := filepath.Split(path)
 	if most := nameBytes - tokenBytes - len("."+mark); len(base) > most {
 		sum := fmt.Sprintf("-%.8x", sha256.Sum256([]byte(base)))
@@ -94,13 +95,13 @@ type transaction struct {
 	stage  string
 	staged bool // the stage is ours to remove
 	lock   io.Closer
-	content
+	Content
 }
 
-// content identifies bytes.
-type content struct {
-	size int64
-	sum  string
+// Content identifies bytes.
+type Content struct {
+	Bytes  int64  `json:"bytes"`
+	SHA256 string `json:"sha256"`
 }
 
 func (t *transaction) run(ctx context.Context) (Published, error) {
@@ -120,7 +121,7 @@ func (t *transaction) run(ctx context.Context) (Published, error) {
 	if op == "" {
 		return Published{}, err
 	}
-	return Published{op, t.Path, t.size, t.sum}, err
+	return Published{op, t.Path, t.Bytes, t.SHA256}, err
 }
 
 // claim decides by what stands at the target. The operation is "" when the
@@ -132,16 +133,16 @@ func (t *transaction) claim() (Op, error) {
 		return "", err
 	case old == nil:
 		return t.create()
-	case *old == t.content:
+	case *old == t.Content:
 		return t.keep()
-	case t.Force || old.sum == t.Replaces:
+	case t.Force || old.SHA256 == t.Replaces:
 		return t.replace(*old)
 	}
 	return "", exists(t.Path, "a file that precis did not write stands there")
 }
 
 // target is the content at the target, nil when there is none.
-func (t *transaction) target() (*content, error) {
+func (t *transaction) target() (*Content, error) {
 	info, err := fsys.Lstat(t.fs, t.Path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -153,7 +154,7 @@ func (t *transaction) target() (*content, error) {
 		return nil, notAFile(t.Path)
 	}
 	size, sum, err := fsys.Sum(t.fs, t.Path)
-	return &content{size, sum}, err
+	return &Content{size, sum}, err
 }
 
 // keep makes durable what an earlier attempt may have claimed before it died.
@@ -190,8 +191,12 @@ func (t *transaction) link() error {
 	return l.Link(t.stage, t.Path)
 }
 
-// mark claims the name with an empty file and renames the stage over it.
+// mark claims the name with an empty file and renames the stage over it. The
+// stage is durable before, and so tells after a power cut whose the empty file is.
 func (t *transaction) mark() error {
+	if err := fsys.SyncDir(t.fs, filepath.Dir(t.Path)); err != nil {
+		return err
+	}
 	m, err := fsys.CreateNew(t.fs, t.Path)
 	if err != nil {
 		return err
@@ -210,7 +215,7 @@ func (t *transaction) mark() error {
 }
 
 // replace renames over the target if it still holds what it held.
-func (t *transaction) replace(old content) (Op, error) {
+func (t *transaction) replace(old Content) (Op, error) {
 	now, err := t.target()
 	if err != nil {
 		return "", err
@@ -241,7 +246,7 @@ func (t *transaction) same() error {
 	if err != nil {
 		return err
 	}
-	if now == nil || *now != t.content {
+	if now == nil || *now != t.Content {
 		return errors.New("the published file was changed by another program")
 	}
 	return nil

@@ -4,9 +4,15 @@ package publish
 const (
 	OutputExists   = "output-exists"
 	OutputNotAFile = "output-not-a-file"
+
+	SourceChanged     = "source-changed"     // the session is not, or no more, what was read
+	SourceNotAFile    = "source-not-a-file"  // it is a folder, a link, a device
+	SessionLocked     = "session-locked"     // another precis is at it
+	TargetChanged     = "target-changed"     // the new file stands, but others wrote meanwhile
+	VolumeUnsupported = "volume-unsupported" // the volume lacks what a safe replacement needs
 )
 
-// Refusal says that the target may not be written, and what a person can do. It
+// Refusal says that the target may not be written, or what others did to it, and what a person can do. It
 // holds no content of a file.
 type Refusal struct {
 	Class   string

@@ -36,7 +36,7 @@ func (t *transaction) write(ctx context.Context) error {
 	if err == nil {
 		err = w.Sync()
 	}
-	t.content = content{counted.n, hex.EncodeToString(h.Sum(nil))}
+	t.Content = Content{counted.n, hex.EncodeToString(h.Sum(nil))}
 	return errors.Join(err, w.Close())
 }
 
@@ -49,7 +49,7 @@ func (t *transaction) check() error {
 	}
 	h := sha256.New()
 	n, err := io.Copy(h, r)
-	if err == nil && (content{n, hex.EncodeToString(h.Sum(nil))}) != t.content {
+	if err == nil && (Content{n, hex.EncodeToString(h.Sum(nil))}) != t.Content {
 		err = fmt.Errorf("read %s back: the bytes are not those written", t.stage)
 	}
 	if err == nil && t.Verify != nil {
