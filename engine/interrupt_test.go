@@ -78,8 +78,8 @@ func TestABrokenJournalEndsItemsAtWork(t *testing.T) {
 	}
 	j := job()
 	j.Run.Workers = 2
-	// The run, two items, a step of each; the end of the first has no room.
-	f := &fullJournal{FS: world(t, "a", "b"), left: 5}
+	// The opening and the intent of the first item; its end has no room.
+	f := &fullJournal{FS: world(t, "a", "b"), left: 2}
 	r, err := engine.New(enginetest.Env(f), k).Run(context.Background(), j, engine.Options{})
 	if !errors.Is(err, syscall.ENOSPC) || statuses(r) != "failed:journal failed:journal" || r.Exit != 1 {
 		t.Errorf("%s, exit %d, %v", statuses(r), r.Exit, err)
