@@ -12,11 +12,14 @@ import (
 	"github.com/precis-dev/precis/engine/step"
 )
 
+// NoRecord is the component that differs where there is no earlier run.
+const NoRecord = "record"
+
 // decide tells whether an earlier result of a step can stand for it: nil, and the
 // result; or the first difference. A run and a plan both decide by it.
 func (t *itemRun) decide(ctx context.Context, s step.Step, last *plan.Done) (plan.Done, *plan.Difference, error) {
 	if last == nil {
-		return plan.Done{}, &plan.Difference{Component: "record", Old: "(none)", New: "first run"}, nil
+		return plan.Done{}, &plan.Difference{Component: NoRecord, Old: "(none)", New: "first run"}, nil
 	}
 	c, err := t.describe(ctx, s)
 	if err != nil {

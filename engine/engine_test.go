@@ -370,8 +370,9 @@ func TestEvents(t *testing.T) {
 	if _, err := engine.New(enginetest.Env(f), kind("one")).Run(context.Background(), job(), engine.Options{Sink: event.NewLines(&told)}); err != nil {
 		t.Fatal(err)
 	}
+	const outputs = `,"outputs":[{"op":"create","path":"/out/one.txt","bytes":4,"sha256":"` + oneLoudSum + `"}]`
 	want := `{"event":"run-started","run":"run-0001","kind":"compress","items":1,"bytes":0}
-{"event":"item-started","item":"one","session":"/in/one.txt","label":"one.txt","steps":3}
+{"event":"item-started","item":"one","session":"/in/one.txt","label":"one.txt","bytes":0,"steps":3}
 {"event":"step-started","item":"one","step":"freeze"}
 {"event":"progress","item":"one","step":"freeze","done":4,"total":4}
 {"event":"step-finished","item":"one","step":"freeze"}
@@ -379,8 +380,8 @@ func TestEvents(t *testing.T) {
 {"event":"step-finished","item":"one","step":"shout"}
 {"event":"step-started","item":"one","step":"publish"}
 {"event":"step-finished","item":"one","step":"publish"}
-{"event":"item-finished","id":"one","bytes":0,"item":"one","session":"/in/one.txt","status":"done","output":"/out/one.txt","sha256":"` + oneLoudSum + `","source":"` + oneSum + `"}
-{"event":"run","run":"run-0001","exit":0,"items":[{"item":"one","session":"/in/one.txt","status":"done","output":"/out/one.txt","sha256":"` + oneLoudSum + `","source":"` + oneSum + `"}]}
+{"event":"item-finished","id":"one","bytes":0,"item":"one","session":"/in/one.txt","status":"done","output":"/out/one.txt","sha256":"` + oneLoudSum + `","source":"` + oneSum + `"` + outputs + `}
+{"event":"run","run":"run-0001","exit":0,"items":[{"item":"one","session":"/in/one.txt","status":"done","output":"/out/one.txt","sha256":"` + oneLoudSum + `","source":"` + oneSum + `"` + outputs + `}]}
 `
 	if d := cmp.Diff(want, told.String()); d != "" {
 		t.Error(d)

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/spf13/afero"
 
+	"github.com/precis-dev/precis/engine/cas"
 	"github.com/precis-dev/precis/engine/journal"
 	"github.com/precis-dev/precis/engine/step"
 	"github.com/precis-dev/precis/fsys"
@@ -62,7 +64,42 @@ type ItemDetail struct {
 	Published []step.Published `json:"published,omitempty"`
 	Restored  []step.Published `json:"restored,omitempty"`
 	Sizes     *step.Sizes      `json:"sizes,omitempty"`
-	Steps     []*journal.Step  `json:"steps,omitempty"`
+	Steps     []StepDetail     `json:"steps,omitempty"`
+}
+
+// StepDetail is a step of an item of a run.
+type StepDetail struct {
+	Step      string                   `json:"step"`
+	Phase     journal.Phase            `json:"phase"`
+	Home      string                   `json:"home,omitempty"` // the earlier run that it was taken from
+	Began     time.Time                `json:"began,omitzero"` // not when it was taken from an earlier run
+	Ended     time.Time                `json:"ended,omitzero"`
+	Key       string                   `json:"key,omitempty"`
+	Artifacts map[string]step.Artifact `json:"artifacts,omitempty"`
+	Published []step.Published         `json:"published,omitempty"`
+	Facts     map[string]any           `json:"facts,omitempty"`
+	Failure   *journal.Outcome         `json:"failure,omitempty"`
+}
+
+func details(steps []*journal.Step) []StepDetail {
+	list := make([]StepDetail, len(steps))
+	for i, s := range steps {
+		list[i] = StepDetail{
+			Step: s.StepStarted.Step, Phase: s.Phase, Home: s.Done.Home, Began: s.Began, Ended: s.Ended,
+			Key: s.Done.Key, Artifacts: s.Done.Artifacts, Published: s.Published, Facts: s.Done.Facts, Failure: s.Failure,
+		}
+	}
+	return list
+}
+
+// Find gives a finished step's artifact, and the run that has it.
+func (d *ItemDetail) Find(run, artifact string) (home string, a step.Artifact, ok bool) {
+	for _, s := range d.Steps {
+		if a, ok := s.Artifacts[artifact]; ok {
+			return cmp.Or(s.Home, run), a, true
+		}
+	}
+	return "", step.Artifact{}, false
 }
 
 // Runs lists the runs of the state directory, oldest first.
@@ -81,11 +118,11 @@ func (e *Engine) Runs() ([]RunInfo, error) {
 
 // Show tells about a run; steps are those of the named items, of all for none.
 func (e *Engine) Show(id string, items ...string) (*RunDetail, error) {
-	steps := map[string][]*journal.Step{}
+	steps := map[string][]StepDetail{}
 	wanted := func(item string) bool { return len(items) == 0 || slices.Contains(items, item) }
 	state, err := e.scan(id, func(i *journal.Item) error {
 		if wanted(i.ItemOpened.Item) {
-			steps[i.ItemOpened.Item] = i.Steps
+			steps[i.ItemOpened.Item] = details(i.Steps)
 		}
 		return nil
 	})
@@ -98,7 +135,7 @@ func (e *Engine) Show(id string, items ...string) (*RunDetail, error) {
 			continue
 		}
 		if i.Result == nil {
-			steps[i.ItemOpened.Item] = i.Steps
+			steps[i.ItemOpened.Item] = details(i.Steps)
 		}
 		d.Detail = append(d.Detail, ItemDetail{
 			Item: i.ItemOpened.Item, Source: i.Source, Result: i.Result, Same: i.Same,
@@ -111,15 +148,9 @@ func (e *Engine) Show(id string, items ...string) (*RunDetail, error) {
 	return d, nil
 }
 
-// Artifact reads an artifact of a run.
-func (e *Engine) Artifact(run string, a step.Artifact) ([]byte, error) {
-	p := newPacks(e.env.FS, e.runs())
-	s, err := p.of(run)
-	if err != nil {
-		return nil, err
-	}
-	data, err := s.Get(a)
-	return data, errors.Join(err, p.close())
+// Artifacts opens the artifacts of a run; the caller closes them.
+func (e *Engine) Artifacts(run string) (*cas.Store, error) {
+	return cas.Open(e.env.FS, filepath.Join(e.runs(), filepath.Base(run), packName))
 }
 
 func (e *Engine) info(id string, state *journal.State, err error) RunInfo {

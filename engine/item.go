@@ -36,6 +36,7 @@ type itemRun struct {
 	done     map[string]plan.Done       // finished steps
 	order    []string                   // their names
 	result   ItemResult
+	cleanup  []func() error
 }
 
 func (r *run) newItem(i int) *itemRun {
@@ -57,6 +58,7 @@ func (r *run) item(ctx context.Context, i int) error {
 		return nil // finished before the run was resumed
 	}
 	t := r.newItem(i)
+	defer t.release()
 	err := local.Protect(func() error { return t.work(ctx) })
 	o := journal.Outcome{Status: t.result.Status}
 	if err != nil {
@@ -135,7 +137,7 @@ func (t *itemRun) work(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	t.opts.Sink.Emit(event.ItemStarted{Item: t.ID, Session: written(t.Source), Label: written(t.Label), Steps: len(steps)})
+	t.opts.Sink.Emit(event.ItemStarted{Item: t.ID, Session: written(t.Source), Label: written(t.Label), Bytes: t.Bytes, Steps: len(steps)})
 	if t.last, err = t.run.last(t.Item); err != nil {
 		return err
 	}
@@ -176,7 +178,18 @@ func (t *itemRun) stepEnv() step.Env {
 	token := sha256.Sum256([]byte(t.id + "/" + t.ID))
 	env.Token = hex.EncodeToString(token[:8])
 	env.Progress = t.progress()
+	env.Cleanup = func(c func() error) { t.cleanup = append(t.cleanup, c) }
 	return env
+}
+
+// release gives up what the steps hold, the last first.
+func (t *itemRun) release() {
+	for _, c := range slices.Backward(t.cleanup) {
+		if err := c(); err != nil {
+			t.env.Log.Warn("not released", "run", t.id, "item", t.ID, "error", err)
+		}
+	}
+	t.cleanup = nil
 }
 
 // progress tells how far a step is, once a percent.

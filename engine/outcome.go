@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/precis-dev/precis/engine/journal"
@@ -113,14 +114,9 @@ func refused(r *step.Refusal) journal.Outcome {
 // written is a file's name as a journal can hold it: names need not be UTF-8.
 func written(name string) string { return strings.ToValidUTF8(name, "\uFFFD") }
 
-// committed tells whether a file was changed.
+// committed tells whether a file was changed; a backup changes none.
 func committed(files []step.Published) bool {
-	for _, p := range files {
-		if p.Op != step.Keep {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(files, func(p step.Published) bool { return p.Op == step.Create || p.Op == step.Replace })
 }
 
 // exit is the process's exit code: that of the items, else that of the error

@@ -57,6 +57,7 @@ func (e *Engine) Plan(ctx context.Context, job *spec.Job, o Options) (Plan, erro
 	pool := local.Pool{Workers: job.Run.Workers, Timeout: time.Duration(job.Run.Timeout)}
 	for i, err := range pool.Run(ctx, len(r.items), func(ctx context.Context, i int) error {
 		t := r.newItem(i)
+		defer t.release()
 		p.Items[i] = t.plan(ctx)
 		o.Sink.Emit(event.ItemFinished{ID: t.ID, Bytes: t.Bytes})
 		return nil

@@ -169,6 +169,7 @@ func (r *replay) steps(i *journal.Item, recorded []plan.Done, out *ReplayedItem)
 	if err != nil {
 		return err
 	}
+	defer t.release()
 	steps, err := t.steps(t.stepEnv(), t.Item)
 	if err != nil {
 		return err
@@ -239,6 +240,9 @@ func (t *itemRun) again(ctx context.Context, s step.Step, was plan.Done) (*plan.
 	out, err := t.attempt(ctx, s)
 	if err != nil {
 		return nil, err
+	}
+	if s.Effect {
+		out.Facts = was.Facts // of how the world took it
 	}
 	if diff := differentOutput(was, out); diff != nil {
 		return diff, nil

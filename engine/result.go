@@ -47,7 +47,7 @@ func (i *ItemResult) set(o journal.Outcome) {
 func (i ItemResult) event() event.Item {
 	e := event.Item{
 		Item: i.Item, Session: i.Session, Status: i.Status, Class: i.Class, Message: i.Message, Next: i.Next,
-		Line: i.Place.Line, Source: i.Source, Sizes: i.Sizes, Receipt: i.Receipt,
+		Line: i.Place.Line, Source: i.Source, Sizes: i.Sizes, Receipt: i.Receipt, Outputs: i.Outputs,
 	}
 	if len(i.Outputs) > 0 {
 		e.Output, e.SHA256 = i.Outputs[0].Path, i.Outputs[0].SHA256

@@ -129,15 +129,8 @@ func (r *run) remember(state *journal.State) {
 // resume goes on with a run that was reopened.
 func (r *run) resume(ctx context.Context) error {
 	err := r.record(r.relearn)
-	var locked *applog.LockedError
-	if errors.As(err, &locked) {
-		return &step.Refusal{
-			Class: "run-locked", Message: "the run is not over: " + locked.Error(), Place: step.Place{File: r.dir},
-			Next: "wait for it, or end that process",
-		}
-	}
 	if err != nil {
-		return err
+		return locked(r.dir, err)
 	}
 	// The record may have grown before the lock was ours.
 	r.items, r.results = nil, nil
@@ -149,6 +142,18 @@ func (r *run) resume(ctx context.Context) error {
 		return err
 	}
 	return r.execute(ctx)
+}
+
+// locked names the process that has the record of a run.
+func locked(dir string, err error) error {
+	var other *applog.LockedError
+	if !errors.As(err, &other) {
+		return err
+	}
+	return &step.Refusal{
+		Class: "run-locked", Message: "the run is not over: " + other.Error(), Place: step.Place{File: dir},
+		Next: "wait for it, or end that process",
+	}
 }
 
 // relearn enters in the ledger what the run finished before it was cut short.

@@ -47,6 +47,7 @@ type run struct {
 	each    func(*itemRun) // gives an item a world of its own; nil for that of the run
 	results []ItemResult   // each has one writer
 	halt    func(error)    // ends all items
+	asked   sync.Map       // the keys of [step.Env.Once]
 	mu      sync.Mutex
 	broken  error // the first entry that could not be written
 	fresh   []ledger.Record
@@ -93,6 +94,11 @@ func (r *run) stepEnv() step.Env {
 		Owned:         r.ledger.Owned,
 		Now:           r.env.Now,
 		Progress:      func(done, total int64) {},
+		Cleanup:       func(func() error) {},
+		Once: func(key string) bool {
+			_, asked := r.asked.LoadOrStore(key, true)
+			return !asked
+		},
 	}
 }
 

@@ -87,6 +87,7 @@ type Publish struct {
 	Path      string   `json:"path"`
 	WorkDir   string   `json:"workDir"`
 	BackupDir string   `json:"backupDir"`
+	Backups   int      `json:"backups"`
 	Quiet     Duration `json:"quiet"`
 	KeepTimes bool     `json:"keepTimes"`
 }

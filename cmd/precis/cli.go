@@ -19,13 +19,17 @@ import (
 type cli struct {
 	out, errOut io.Writer
 	fs          afero.Fs
-	width       int  // columns of a terminal at out
-	color       bool // out takes colour
-	bars        bool // errOut takes progress bars
+	dir         string // the working directory; "" when it is not known
+	width       int    // columns of a terminal at out
+	color       bool   // out takes colour
+	bars        bool   // errOut takes progress bars
 
 	json, quiet, verbose bool
 	state                string
 }
+
+// defaultState is the state folder, in the working directory.
+const defaultState = ".precis"
 
 // plainWidth is the width of what is no terminal, so that output in files and
 // pipes does not depend on where it was made.
@@ -33,6 +37,9 @@ const plainWidth = 80
 
 func newCLI(out, errOut *os.File, getenv func(string) string) *cli {
 	c := &cli{out: out, errOut: errOut, fs: fsys.OS(), width: plainWidth}
+	if dir, err := os.Getwd(); err == nil {
+		c.dir = dir
+	}
 	if term.IsTerminal(int(out.Fd())) {
 		c.color = getenv("NO_COLOR") == "" && getenv("TERM") != "dumb"
 		if w, _, err := term.GetSize(int(out.Fd())); err == nil && w > 0 {
@@ -60,13 +67,16 @@ rules its client holds it to, and says what is in one.
 A job is a YAML file that stands in version control beside what it is for. The
 same job on the same session gives the same bytes, on any machine. A session is
 never changed in place by a job that publishes candidates: the result is a new
-file, complete and verified, or there is none.
+file, complete and verified, or there is none. A job that replaces a session keeps
+the old one as a backup. Every run is on record: it can be resumed after a crash,
+replayed, and shown.
 
 EXIT STATUS
   0    done, or up to date, or nothing wrong found
   1    refused, failed, or an error was found; nothing was published
   2    a mistake in the command line or in a job file
-  3    a new file is in place, but the report could not be written
+  3    a file was changed, but what had to follow failed
+  5    a replay came out otherwise than its run
   130  interrupted; nothing half-written is left
 
 With several items: 0 if all ended in 0, else the smallest other code.`
@@ -97,9 +107,9 @@ func (c *cli) root() *cobra.Command {
 	f.BoolVar(&c.json, "json", c.json, "print JSON on standard output, and nothing else there")
 	f.BoolVarP(&c.quiet, "quiet", "q", false, "no progress; print only what needs attention")
 	f.BoolVarP(&c.verbose, "verbose", "v", false, "log what is done, on standard error")
-	f.StringVar(&c.state, "state", ".precis", "keep the records of runs in this folder, `DIR`")
+	f.StringVar(&c.state, "state", defaultState, "keep the records of runs in this folder, `DIR`")
 	root.SetHelpCommand(helpVerb(root))
-	root.AddCommand(c.runVerb(), c.checkVerb(), c.digestVerb(), c.schemaVerb(), c.initVerb(),
+	root.AddCommand(c.runVerb(), c.planVerb(), c.resumeVerb(), c.replayVerb(), c.restoreVerb(), c.runsVerb(), c.showVerb(), c.checkVerb(), c.digestVerb(), c.schemaVerb(), c.initVerb(),
 		c.inspectVerb(), c.validateVerb(), c.versionVerb(), c.completionVerb())
 	return root
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"path/filepath"
 	"strings"
 	"unicode"
 
@@ -15,10 +16,13 @@ type page struct {
 	w     io.Writer
 	width int
 	color bool
+	dir   string // the working directory
 	err   error
 }
 
-func (c *cli) page() *page { return &page{w: c.out, width: max(c.width, 60), color: c.color} }
+func (c *cli) page() *page {
+	return &page{w: c.out, width: max(c.width, 60), color: c.color, dir: c.dir}
+}
 
 // labelWidth is the column of the labels, its gap included.
 const labelWidth = 11
@@ -64,7 +68,17 @@ func (p *page) rows(label string, texts []string) {
 // path is a label and a path with what is said about it. A path is never wrapped,
 // whatever its length and its spaces, so that it can be copied.
 func (p *page) path(label, path, remark string) {
-	p.printf("  %s%s%s\n", p.paint(label)+pad(label, labelWidth), visible(path), remark)
+	p.printf("  %s%s%s\n", p.paint(label)+pad(label, labelWidth), visible(p.near(path)), remark)
+}
+
+// near is a path as it is written from the working directory, where that is
+// shorter.
+func (p *page) near(path string) string {
+	rel, err := filepath.Rel(p.dir, path)
+	if p.dir == "" || err != nil || !filepath.IsLocal(rel) {
+		return path
+	}
+	return rel
 }
 
 // text is wrapped from the left edge.
@@ -76,9 +90,9 @@ func (p *page) text(text string) {
 
 // statusColor is the colour of the words that have one, as an SGR parameter.
 var statusColor = map[string]string{
-	"done": "32", "ok": "32", "valid": "32", "up-to-date": "32",
-	"warning": "33", "waiting": "33", "interrupted": "33",
-	"refused": "31", "failed": "31", "error": "31", "broken": "31",
+	"done": "32", "ok": "32", "valid": "32", "up-to-date": "32", "finished": "32", "same": "32",
+	"warning": "33", "waiting": "33", "interrupted": "33", "would-run": "33", "running": "33", "skipped": "33", "open": "33",
+	"refused": "31", "failed": "31", "error": "31", "broken": "31", "unreadable": "31", "differs": "31",
 }
 
 func (p *page) paint(word string) string {

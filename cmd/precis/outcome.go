@@ -17,6 +17,7 @@ const (
 	exitFailed      = 1
 	exitUsage       = 2
 	exitCommitted   = 3
+	exitDiffers     = 5
 	exitInterrupted = 130
 )
 

@@ -17,6 +17,7 @@ import (
 func (c *cli) runVerb() *cobra.Command {
 	var set []string
 	var o engine.Options
+	var dry bool
 	verb := &cobra.Command{
 		Use:   "run JOB...",
 		Short: "Run jobs",
@@ -30,8 +31,17 @@ appears under its name, complete, or it does not appear. A file that stands ther
 already is replaced only if precis put it there and nobody changed it since, or
 with --force.
 
-The record of the run, with a report for each session, is kept in the state
-folder.
+What an earlier run did and nothing has changed since is not done again. The record
+of the run, with a report for each session, is kept in the state folder; precis
+show tells it. A run that was cut short goes on with precis resume.
+
+With --dry-run everything is done in memory, publication included, and what it
+would change is listed. Nothing on the disk is touched, not even the state folder.
+
+A job with publish.to: replace puts the new file in the place of the session, and
+the session among the backups. It demands --session-closed, your word that no
+client has the session open, and refuses a session that is seen to be open all the
+same. precis restore puts the backup back.
 
 With --json: a JSON line for each event. The last line of a job is
 {"event": "run", "run", "exit", "items": [...]}.
@@ -40,39 +50,48 @@ EXIT STATUS
   0    every session is done or up to date
   1    a session was refused or failed; nothing was published for it
   2    a job has problems, cannot be read, or the command line is wrong
-  3    a new file is in place, but the report could not be written
+  3    a file was changed, but what had to follow failed; of a replaced session the
+       receipt is printed
   130  interrupted; nothing half-written is left
 
 With several sessions: 0 if all ended in 0, else the smallest other code.`,
 		Example: `  precis run fold.yaml
+  precis run fold.yaml --dry-run
   precis run fold.yaml --set budgets.tokens=80000 --set publish.to=none
   precis run jobs/*.yaml --json > events.jsonl`,
 		Args: atLeastOne("job file"),
-		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), args, set, o) },
+		RunE: func(cmd *cobra.Command, args []string) error { o.Set = set; return c.run(cmd.Context(), args, o, dry) },
 	}
 	addSet(verb, &set)
-	verb.Flags().BoolVar(&o.Force, "force", false, "replace a file at the output that precis did not write")
-	verb.Flags().BoolVar(&o.SessionClosed, "session-closed", false, "your word that no client has the sessions open")
-	_ = verb.Flags().MarkHidden("session-closed") // until sessions can be replaced
+	verb.Flags().BoolVar(&dry, "dry-run", false, "do everything in memory and list what would be changed")
+	addConsent(verb, &o)
 	return verb
 }
 
+// addConsent adds the flags by which a person takes something upon himself.
+func addConsent(verb *cobra.Command, o *engine.Options) {
+	verb.Flags().BoolVar(&o.Force, "force", false, "replace a file at the output that precis did not write, or a session that seems to be open")
+	verb.Flags().BoolVar(&o.SessionClosed, "session-closed", false, "your word that no client has the sessions open")
+}
+
 // run runs jobs, once all of them are in order.
-func (c *cli) run(ctx context.Context, files, set []string, o engine.Options) error {
-	list, err := c.loadAll(files, set)
+func (c *cli) run(ctx context.Context, files []string, o engine.Options, dry bool) error {
+	list, err := c.loadAll(files, o.Set)
 	if err != nil {
 		return err
 	}
-	log := c.log()
-	env := engine.OSEnv(c.state, log)
-	env.FS = c.fs
-	e := engine.New(env, jobs.Kinds()...)
+	e := c.engine()
 	code := exitDone
 	for i, job := range list {
 		if len(list) > 1 && !c.json && !c.quiet {
 			c.heading(i, job)
 		}
-		result, err := c.runJob(ctx, e, job, o, log)
+		result, err := c.execution(ctx, e, o, dry, func(o engine.Options) (engine.Result, error) {
+			if dry {
+				return e.DryRun(ctx, job, o)
+			}
+			return e.Run(ctx, job, o)
+		})
 		if err != nil {
 			return err
 		}
@@ -82,6 +101,13 @@ func (c *cli) run(ctx context.Context, files, set []string, o engine.Options) er
 		}
 	}
 	return ended(code)
+}
+
+// engine is the engine with all job kinds, over this process's world.
+func (c *cli) engine() *engine.Engine {
+	env := engine.OSEnv(c.state, c.log())
+	env.FS = c.fs
+	return engine.New(env, jobs.Kinds()...)
 }
 
 // heading sets several jobs apart.
@@ -149,22 +175,37 @@ func (c *cli) tellUnrun(t trouble) error {
 	return exitError(exitUsage)
 }
 
-// runJob runs one job and tells how it ended. The error is of the output alone.
-func (c *cli) runJob(ctx context.Context, e *engine.Engine, job *spec.Job, o engine.Options, log hclog.Logger) (engine.Result, error) {
+// execution watches a run and tells how it ended. The error is of the output alone.
+func (c *cli) execution(ctx context.Context, e *engine.Engine, o engine.Options, dry bool, run func(engine.Options) (engine.Result, error)) (engine.Result, error) {
 	bars := c.watch()
-	sinks := fanOut{bars, logged{log}}
+	sinks := fanOut{bars, logged{c.log()}}
 	var lines *event.Lines
 	if c.json {
 		lines = event.NewLines(c.out)
 		sinks = append(sinks, lines)
 	}
 	o.Sink = sinks
-	result, runErr := e.Run(ctx, job, o)
+	result, runErr := run(o)
 	bars.stop()
 	if c.json {
-		return result, committed(result, lines.Err())
+		return result, committed(result, errors.Join(lines.Err(), c.receipts(result)))
 	}
-	return result, committed(result, c.tellRun(ctx, result, runErr))
+	t := teller{cli: c, engine: e, page: c.page(), dry: dry}
+	return result, committed(result, errors.Join(t.run(ctx, result, runErr), c.receipts(result)))
+}
+
+// receipts prints the receipts that could not be kept: what was done to a session
+// must be told somewhere.
+func (c *cli) receipts(result engine.Result) error {
+	for _, i := range result.Items {
+		if i.Replaced == nil || i.Receipt != "" {
+			continue
+		}
+		if err := writeLine(c.out, i.Replaced); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // committed is the error of output that could not be written. What was published

@@ -316,7 +316,7 @@ func TestSecondSignalEndsTheProcess(t *testing.T) {
 func TestCommittedWithoutOutput(t *testing.T) {
 	broken := errors.New("broken pipe")
 	result := func(op string) engine.Result {
-		return engine.Result{Items: []engine.ItemResult{{Outputs: []step.Published{{Op: op}}}}}
+		return engine.Result{Items: []engine.ItemResult{{Outputs: []step.Published{{Op: step.Op(op)}}}}}
 	}
 	for op, want := range map[string]int{"create": exitCommitted, "replace": exitCommitted, "keep": exitFailed} {
 		if got := exitCode(committed(result(op), broken)); got != want {

@@ -21,6 +21,7 @@ type ItemStarted struct {
 	Item    string `json:"item"`
 	Session string `json:"session"`
 	Label   string `json:"label"`
+	Bytes   int64  `json:"bytes"` // of the source
 	Steps   int    `json:"steps"`
 }
 
@@ -75,6 +76,8 @@ type Item struct {
 	Source  string      `json:"source,omitempty"` // SHA-256 of the source
 	Sizes   *step.Sizes `json:"sizes,omitempty"`
 	Receipt string      `json:"receipt,omitempty"` // path
+	// Outputs are all files that the item changed or found as they should be.
+	Outputs []step.Published `json:"outputs,omitempty"`
 }
 
 func (RunStarted) name() string   { return "run-started" }

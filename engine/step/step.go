@@ -39,6 +39,12 @@ type Checker interface {
 	Check(job *spec.Job) error
 }
 
+// Guard is implemented by a [Kind] that replaces files which other programs use.
+type Guard interface {
+	// Idle refuses when such a program may still write to the file.
+	Idle(f afero.Fs, path string) error
+}
+
 // NotAvailable is the class of what a job may say and this version cannot do.
 const NotAvailable = "not-available"
 
@@ -68,10 +74,17 @@ type Env struct {
 	// Now is the clock, for the age of files and nothing else.
 	Now func() time.Time
 	// Token names this attempt at the item, uniquely among live runs and the
-	// same when the run is resumed: for the name of a stage.
+	// same when the run is resumed: for the name of a stage. It is 16 hexadecimal
+	// digits.
 	Token string
 	// Progress reports bytes done of a total; never nil.
 	Progress func(done, total int64)
+	// Once tells the first of the run's items to ask about a key, and no other; never
+	// nil.
+	Once func(key string) bool
+	// Cleanup has something done when the item has ended, however it did; never
+	// nil.
+	Cleanup func(func() error)
 }
 
 // Step is a node of an item's graph.
@@ -135,7 +148,8 @@ type Output struct {
 	Artifacts map[string]Artifact
 	// Published lists what an effect put into the world.
 	Published []Published
-	// Facts are small values, functions of the step's inputs.
+	// Facts are small values, functions of the step's inputs; those of an effect may
+	// also tell how the world took it.
 	Facts map[string]any
 	// Sizes is what the item weighed before and weighs after.
 	Sizes *Sizes

@@ -244,14 +244,18 @@ func (l *live) sweepCopy(name string) error {
 // Prune removes all but the newest backups of a file, where keep is at least 1.
 // An older one goes only if its content still has the digest known for it: the
 // rest holds bytes of which nobody else knows.
-func Prune(f afero.Fs, path, dir string, keep int, known map[string]string) (removed []string, err error) {
+func Prune(f afero.Fs, path, dir string, keep int, known func(backup string) (sha256hex string, ok bool)) (removed []string, err error) {
 	dir = backupDir(path, dir)
 	list, err := backups(f, path, dir)
 	if err != nil || keep < 1 {
 		return nil, err
 	}
 	for _, b := range list[min(keep, len(list)):] {
-		pruned, err := prune(f, b.path, known[b.path])
+		sum, ok := known(b.path)
+		if !ok {
+			continue
+		}
+		pruned, err := prune(f, b.path, sum)
 		if err != nil {
 			return removed, err
 		}
@@ -264,7 +268,7 @@ func Prune(f afero.Fs, path, dir string, keep int, known map[string]string) (rem
 
 func prune(f afero.Fs, name, sha256hex string) (bool, error) {
 	info, err := fsys.Lstat(f, name)
-	if err != nil || !info.Mode().IsRegular() || sha256hex == "" {
+	if err != nil || !info.Mode().IsRegular() {
 		return false, ignoreMissing(err)
 	}
 	_, sum, err := fsys.Sum(f, name)

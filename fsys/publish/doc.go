@@ -16,8 +16,8 @@
 // and no stage. A failure after a claim by link takes the new name away again. A
 // rename cannot be taken back: then the new file stands, and the result says so
 // beside the error. After a kill or a power cut the target is old or new, and a
-// stage may be left; the next publication to the target removes it, told from a
-// stage at work by the lock that dies with its process.
+// stage may be left; the next publication with its token removes it, and [Sweep]
+// does, which tells it from a stage at work by the lock that dies with its process.
 //
 // On a filesystem without hard links the name is claimed by creating it, empty
 // and exclusively, and renaming the stage over it; a power cut between the two

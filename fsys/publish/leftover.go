@@ -4,7 +4,7 @@ import (
 	"errors"
 	"io"
 	"path/filepath"
-	"strings"
+	"regexp"
 
 	"github.com/spf13/afero"
 
@@ -39,28 +39,30 @@ func (t *transaction) release() error {
 	return lock.Close()
 }
 
-// sweep removes the stages of the target that nobody holds. It does what it can:
-// what cannot be removed is in nobody's way.
-func (t *transaction) sweep() {
-	l, ok := fsys.As[fsys.Locker](t.fs)
+// tokenForm is what a token looks like in the name of a stage that may be swept:
+// nothing else is taken for ours.
+var tokenForm = regexp.MustCompile(`^\..+\.stage-[0-9a-f]{16}$`)
+
+// Sweep removes the stages in a folder that no live process holds, where the
+// filesystem can tell; those whose token is 16 hexadecimal digits. It does what it
+// can: what cannot be removed is in nobody's way.
+func Sweep(f afero.Fs, dir string) {
+	l, ok := fsys.As[fsys.Locker](f)
 	if !ok {
 		return
 	}
-	dir := filepath.Dir(t.stage)
-	prefix := filepath.Base(stageName(t.Path, ""))
-	for _, base := range names(t.fs, dir) {
-		if !strings.HasPrefix(base, prefix) {
+	for _, base := range names(f, dir) {
+		if !tokenForm.MatchString(base) {
 			continue
 		}
 		name := filepath.Join(dir, base)
-		if info, err := fsys.Lstat(t.fs, name); err == nil && info.Mode().IsRegular() {
-			removeUnheld(t.fs, l, name)
+		if info, err := fsys.Lstat(f, name); err == nil && info.Mode().IsRegular() {
+			removeUnheld(f, l, name)
 		}
 	}
 }
 
-// names lists a folder. The files are not looked at: there may be thousands, and
-// every publication asks.
+// names lists a folder. The files are not looked at: there may be thousands.
 func names(f afero.Fs, dir string) []string {
 	d, err := f.Open(dir)
 	if err != nil {

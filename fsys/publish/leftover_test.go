@@ -1,7 +1,6 @@
 package publish_test
 
 import (
-	"context"
 	"path/filepath"
 	"testing"
 
@@ -11,21 +10,28 @@ import (
 	"github.com/precis-dev/precis/fsys/publish"
 )
 
-// What a killed process left goes with the next publication; what a live one is
-// writing stays, and so does everything else.
-func TestLeftoversAreRemoved(t *testing.T) {
+// What a killed process left goes; what a live one is writing stays, and so does
+// everything else.
+func TestSweep(t *testing.T) {
+	const dir = "/out"
 	f := mem()
-	if err := fsys.MkdirAll(f, filepath.Dir(target)); err != nil {
+	if err := fsys.MkdirAll(f, dir+"/.d.stage-0123456789abcdef"); err != nil {
 		t.Fatal(err)
 	}
-	dir, base := filepath.Split(target)
-	names := map[string]string{
-		"dead":  filepath.Join(dir, "."+base+".stage-dead"),
-		"live":  filepath.Join(dir, "."+base+".stage-live"),
-		"other": filepath.Join(dir, ".other.stage-dead"),
+	want := map[string]bool{ // whether it stays
+		".a.jsonl.stage-0123456789abcdef":  false,
+		".b.stage-fedcba9876543210":        false,
+		".live.stage-0123456789abcdef":     true,
+		".a.jsonl.stage-0123456789abcde":   true,
+		".a.jsonl.stage-0123456789abcdef0": true,
+		".a.jsonl.stage-0123456789ABCDEF":  true,
+		"a.jsonl.stage-0123456789abcdef":   true,
+		".stage-0123456789abcdef":          true,
+		".a.jsonl.swap-0123456789abcdef":   true,
+		"a.jsonl":                          true,
 	}
-	for _, name := range names {
-		if err := afero.WriteFile(f, name, []byte("half"), 0o600); err != nil {
+	for name := range want {
+		if err := afero.WriteFile(f, filepath.Join(dir, name), []byte("half"), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -33,17 +39,18 @@ func TestLeftoversAreRemoved(t *testing.T) {
 	if !ok {
 		t.Fatal("no locks")
 	}
-	lock, err := locker.Lock(names["live"])
+	lock, err := locker.Lock(dir + "/.live.stage-0123456789abcdef")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer lock.Close()
-	if _, err := publish.Candidate(context.Background(), f, request()); err != nil {
-		t.Fatal(err)
-	}
-	for name, want := range map[string]string{"dead": "(absent)", "live": "half", "other": "half"} {
-		if got := content(f, names[name]); got != want {
-			t.Errorf("the %s stage holds %q, want %q", name, got, want)
+	publish.Sweep(f, dir)
+	for name, stays := range want {
+		if _, err := f.Stat(filepath.Join(dir, name)); (err == nil) != stays {
+			t.Errorf("%s: %v, stays %v", name, err, stays)
 		}
+	}
+	if _, err := f.Stat(dir + "/.d.stage-0123456789abcdef"); err != nil {
+		t.Error("a folder was taken for a stage")
 	}
 }

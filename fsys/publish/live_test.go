@@ -466,7 +466,7 @@ func TestPrune(t *testing.T) {
 		}
 		add(t, f, names[1], "and a straggler")
 		delete(known, names[3])
-		removed, err := publish.Prune(f, session, "", keep, known)
+		removed, err := publish.Prune(f, session, "", keep, func(name string) (string, bool) { s, ok := known[name]; return s, ok })
 		must(t, err)
 		var left []int
 		for n, name := range names {

@@ -14,7 +14,6 @@ import (
 
 // write stages the content, durably, and remembers what it was.
 func (t *transaction) write(ctx context.Context) error {
-	t.sweep()
 	if err := fsys.Remove(t.fs, t.stage); err != nil {
 		return err
 	}

@@ -40,7 +40,6 @@ type fold struct {
 	requested string // the request digest
 	solution  *solution
 	verified  *transcript.Index
-	kept      bool // the output stood there already
 	warnings  []finding.Finding
 }
 
@@ -54,6 +53,7 @@ func (f *fold) open(ctx context.Context) error {
 		return err
 	}
 	f.session = s
+	f.env.Cleanup(s.Close)
 	if s.Empty || topology.LastConversation(s.Index) < 0 && s.Agent == agents.Claude && len(s.Damage) == 0 {
 		return f.stub()
 	}

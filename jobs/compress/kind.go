@@ -39,30 +39,37 @@ func (Kind) Steps(env step.Env, job *spec.Job, item step.Item) ([]step.Step, err
 	if err := f.readHandoff(); err != nil {
 		return nil, err
 	}
-	return []step.Step{
-		{Name: "read", Version: 1, Params: map[string]any{"agent": job.Input.Agent}, Run: f.step(f.readStep)},
-		{Name: "select", Version: 1, Needs: []string{"read"}, Params: job.Mode, Run: f.step(f.selectStep)},
-		{Name: "fold", Version: 1, Needs: []string{"select"}, Params: map[string]any{"request": f.request()}, Run: f.step(f.foldStep)},
-		{Name: "compose", Version: 1, Needs: []string{"fold"}, Run: f.step(f.composeStep)},
-		{Name: "publish", Version: 1, Needs: []string{"compose"}, Params: job.Publish, Effect: true, Run: f.step(f.publishStep)},
-		{Name: "report", Version: 1, Needs: []string{"read", "select", "fold", "compose", "publish"}, Run: f.step(f.reportStep)},
-	}, nil
+	steps := []step.Step{
+		{Name: "read", Version: 1, Params: readParams{job.Input.Agent}, Observe: f.observeSource, Run: f.readStep},
+		{Name: "select", Version: 1, Needs: []string{"read"}, Params: newSelectParams(job), Run: f.selectStep},
+		{Name: "fold", Version: 1, Needs: []string{"select"}, Params: newFoldParams(job), Observe: f.observeHandoff, Run: f.foldStep},
+		{Name: "compose", Version: 1, Needs: []string{"fold"}, Run: f.composeStep},
+		{Name: "report", Version: ReportVersion, Needs: []string{"compose"}, Params: reportParams{job.Name, f.output()}, Run: f.reportStep},
+	}
+	switch job.Publish.To {
+	case "candidate":
+		steps = append(steps, f.publication(f.publishStep, f.intendCandidate, f.settleCandidate))
+	case "replace":
+		steps = append(steps, f.publication(f.replaceStep, f.intendReplacement, f.settleReplacement))
+	}
+	return steps, nil
 }
 
-// runner is the work of one step.
-type runner func(context.Context, step.Input) (step.Output, error)
-
-// step runs a step and, when it fails, releases the session: it is the item's
-// last step then. The report step releases it otherwise.
-func (f *fold) step(run runner) runner {
-	return func(ctx context.Context, in step.Input) (step.Output, error) {
-		out, err := run(ctx, in)
-		if err != nil && f.session != nil {
-			err = errors.Join(err, f.session.Close())
-		}
-		return out, err
+// publication is the item's last step. Where it keeps backups and how long it
+// waits is no part of what it publishes.
+func (f *fold) publication(run runner, intend intender, settle settler) step.Step {
+	p := f.job.Publish
+	return step.Step{
+		Name: "publish", Version: 1, Needs: []string{"compose", "report"}, Params: publishParams{p.To, p.Path},
+		Effect: true, Run: run, Intend: intend, Settle: settle,
 	}
 }
+
+type (
+	runner   func(context.Context, step.Input) (step.Output, error)
+	intender func(context.Context, step.Input) ([]step.Published, error)
+	settler  func(context.Context, []step.Published) (step.Output, bool, error)
+)
 
 // Check refuses what a job may say and this version cannot do yet.
 func (Kind) Check(job *spec.Job) error {
@@ -71,7 +78,6 @@ func (Kind) Check(job *spec.Job) error {
 		path, value, missing, next string
 	}{
 		{"mode.summary", job.Mode.Summary, "model", "use deterministic"},
-		{"publish.to", job.Publish.To, "replace", "use candidate, and move the file yourself"},
 	} {
 		if c.value == c.missing {
 			missing = append(missing, &step.Refusal{Class: step.NotAvailable, Message: c.missing + " is not available in this version", Place: place(job, c.path), Next: c.next})

@@ -6,11 +6,8 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"io"
-	"path/filepath"
-	"strings"
 
 	"github.com/precis-dev/precis/engine/step"
-	"github.com/precis-dev/precis/fsys"
 	"github.com/precis-dev/precis/jobs/internal/transcript"
 )
 
@@ -25,8 +22,8 @@ type Report struct {
 	Chain     ReportChain       `json:"chain"`
 	Partition ReportPartition   `json:"partition"`
 	Cut       ReportCut         `json:"cut"`
-	Before    Size              `json:"before"`
-	After     Size              `json:"after"`
+	Before    step.Size         `json:"before"`
+	After     step.Size         `json:"after"`
 	Gates     []Gate            `json:"gates"`
 	Tools     ReportTools       `json:"tools"`
 	Digests   map[string]string `json:"digests"`
@@ -75,13 +72,6 @@ type ReportCut struct {
 	Line   int `json:"line"`
 }
 
-// Size is what a file costs; tokens are of the active chain.
-type Size struct {
-	Bytes   int64 `json:"bytes"`
-	Records int   `json:"records"`
-	Tokens  int64 `json:"tokens"`
-}
-
 // Gate is a hard limit and what the candidate has.
 type Gate struct {
 	Name  string `json:"name"`
@@ -111,7 +101,7 @@ type ReportOutput struct {
 	SHA256 string `json:"sha256"`
 }
 
-// reportStep writes report.json into the item's folder.
+// reportStep makes the report.
 func (f *fold) reportStep(ctx context.Context, in step.Input) (step.Output, error) {
 	if err := f.composed(ctx); err != nil {
 		return step.Output{}, err
@@ -120,44 +110,33 @@ func (f *fold) reportStep(ctx context.Context, in step.Input) (step.Output, erro
 	if err != nil {
 		return step.Output{}, err
 	}
-	data = append(data, '\n')
-	path := filepath.Join(f.env.Dir, "report.json")
-	if err := fsys.WriteFile(f.env.FS, path, f.env.Token, data); err != nil {
-		return step.Output{}, err
-	}
-	artifact, err := in.Put(data)
-	if err != nil {
-		return step.Output{}, err
-	}
-	facts := map[string]any{"report": path}
-	if f.kept {
-		facts["status"] = string(step.UpToDate)
-	}
-	return step.Output{Artifacts: map[string]step.Artifact{"report": artifact}, Facts: facts}, f.session.Close()
+	artifact, err := in.Put(append(data, '\n'))
+	return step.Output{Artifacts: map[string]step.Artifact{"report": artifact}}, err
 }
 
 func (f *fold) report() *Report {
 	x, sol := f.session.Index, f.solution
 	first := &x.Records[sol.sets.Raw[0]]
+	before, after := f.weights()
 	r := &Report{
 		Schema: ReportVersion, Job: f.job.Name, Session: f.item.ID, Status: step.Done,
 		Source:    ReportSource{x.Size, f.session.SHA256(), len(x.Records)},
 		Chain:     ReportChain{f.job.Mode.Chain, string(f.sel.Status), sol.candidate.Leaf, len(f.sel.Active), f.sel.Recovered, len(f.sel.Later)},
 		Partition: f.partition(),
 		Cut:       ReportCut{sol.sets.Raw[0] + 1, int(first.Line)},
-		Before:    Size{x.Size, len(x.Records), sol.active},
-		After:     Size{f.verified.Size, len(f.verified.Records), total(f.verified)},
+		Before:    before,
+		After:     after,
 		Tools:     ReportTools{f.pairs.Uses, f.pairs.Results, f.pairs.Partial},
 		Digests: map[string]string{
 			"request": f.request(), "item": sol.item,
-			"candidate": "sha256:" + hex.EncodeToString(f.verified.SHA256[:]), "summary": "sha256:" + sol.digest,
+			"candidate": "sha256:" + f.candidateSum(), "summary": "sha256:" + sol.digest,
 		},
 		Versions: map[string]any{"engine": EngineVersion, "pack": PackVersion, "report": ReportVersion, "client": rules(f.job).Version},
 	}
 	r.Gates = f.gates(r.After)
 	r.Warnings = f.reportWarnings(r)
-	if f.job.Publish.To != "none" {
-		r.Output = &ReportOutput{strings.ReplaceAll(f.job.Publish.Path, "{session}", f.item.ID), f.verified.Size, hex.EncodeToString(f.verified.SHA256[:])}
+	if path := f.output(); path != "" {
+		r.Output = &ReportOutput{path, f.verified.Size, f.candidateSum()}
 	}
 	return r
 }
@@ -176,7 +155,7 @@ func total(x *transcript.Index) int64 {
 	return n
 }
 
-func (f *fold) gates(after Size) []Gate {
+func (f *fold) gates(after step.Size) []Gate {
 	b := f.job.Budgets
 	gates := []Gate{}
 	if b.Tokens > 0 {

@@ -2,30 +2,42 @@ package compress
 
 import (
 	"context"
+	"encoding/hex"
 	"errors"
-	"fmt"
-	"io"
-	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/precis-dev/precis/engine/step"
-	"github.com/precis-dev/precis/fsys"
-	"github.com/precis-dev/precis/fsys/publish"
 	"github.com/precis-dev/precis/jobs/internal/finding"
+	"github.com/precis-dev/precis/jobs/internal/sessions"
 	"github.com/precis-dev/precis/jobs/internal/topology"
 	"github.com/precis-dev/precis/jobs/internal/verify"
 )
 
+// observeSource hashes the session.
+func (f *fold) observeSource(ctx context.Context) ([]step.Observed, error) {
+	size, sum, err := sessions.Sum(ctx, f.env.FS, f.item.Source)
+	return f.source(size, sum), err
+}
+
+func (f *fold) source(size int64, sum string) []step.Observed {
+	return []step.Observed{{Name: "source", Path: f.item.Source, Artifact: step.Artifact{SHA256: sum, Bytes: size}}}
+}
+
 // readStep indexes and hashes the source.
 func (f *fold) readStep(ctx context.Context, _ step.Input) (step.Output, error) {
+	if f.job.Publish.To == "replace" {
+		if err := f.idle(); err != nil { // before the work, not only behind it
+			return step.Output{}, err
+		}
+	}
 	if err := f.open(ctx); err != nil {
 		return step.Output{}, err
 	}
 	x := f.session.Index
-	return step.Output{Facts: map[string]any{
-		"source": f.session.SHA256(), "bytes": x.Size, "records": len(x.Records),
-	}}, nil
+	return step.Output{
+		Observed: f.source(x.Size, f.session.SHA256()),
+		Facts:    map[string]any{"records": len(x.Records)},
+	}, nil
 }
 
 // selectStep resolves and checks the active records.
@@ -54,6 +66,15 @@ func (f *fold) solved(ctx context.Context) error {
 	return nil
 }
 
+// observeHandoff gives the handoff file, if there is one.
+func (f *fold) observeHandoff(context.Context) ([]step.Observed, error) {
+	if f.handoff.file == nil {
+		return nil, nil
+	}
+	a := step.Artifact{SHA256: hash(f.handoff.file), Bytes: int64(len(f.handoff.file))}
+	return []step.Observed{{Name: "handoff", Path: f.job.Resolve(f.job.Input.Handoff), Artifact: a}}, nil
+}
+
 // foldStep decides the cut and writes the summary.
 func (f *fold) foldStep(ctx context.Context, in step.Input) (step.Output, error) {
 	if err := f.solved(ctx); err != nil {
@@ -63,10 +84,12 @@ func (f *fold) foldStep(ctx context.Context, in step.Input) (step.Output, error)
 	if err != nil {
 		return step.Output{}, err
 	}
+	observed, err := f.observeHandoff(ctx)
 	return step.Output{
+		Observed:  observed,
 		Artifacts: map[string]step.Artifact{"summary": text},
 		Facts:     map[string]any{"cut": f.solution.cut, "item": f.solution.item},
-	}, nil
+	}, err
 }
 
 // composed verifies the candidate, once.
@@ -118,79 +141,18 @@ func (f *fold) composeStep(ctx context.Context, _ step.Input) (step.Output, erro
 	if err := f.composed(ctx); err != nil {
 		return step.Output{}, err
 	}
-	return step.Output{Facts: map[string]any{
-		"candidate": fmt.Sprintf("%x", f.verified.SHA256), "candidateBytes": f.verified.Size,
-	}}, nil
+	before, after := f.weights()
+	return step.Output{
+		Facts: map[string]any{"candidate": f.candidateSum()},
+		Sizes: &step.Sizes{Before: before, After: after},
+	}, nil
 }
 
-// publishStep puts the candidate in place.
-func (f *fold) publishStep(ctx context.Context, _ step.Input) (step.Output, error) {
-	if err := f.composed(ctx); err != nil {
-		return step.Output{}, err
-	}
-	if err := f.session.Unchanged(f.env.FS); err != nil {
-		return step.Output{}, err
-	}
-	if f.job.Publish.To == "none" {
-		return step.Output{}, nil
-	}
-	path := f.target()
-	if err := f.distinct(path); err != nil {
-		return step.Output{}, err
-	}
-	owned, _ := f.env.Owned(path)
-	p, err := publish.Candidate(ctx, f.env.FS, publish.Request{
-		Path: path, Token: f.env.Token, Replaces: owned, Force: f.env.Force,
-		Write:  func(w io.Writer) error { _, err := f.solution.candidate.WriteTo(w); return err },
-		Verify: f.verifyStaged,
-	})
-	f.kept = p.Op == publish.Keep
-	return step.Output{Published: published(p)}, refusal(path, err)
+// weights are what the session weighs and what the candidate does.
+func (f *fold) weights() (before, after step.Size) {
+	x := f.session.Index
+	return step.Size{Bytes: x.Size, Records: len(x.Records), Tokens: f.solution.active},
+		step.Size{Bytes: f.verified.Size, Records: len(f.verified.Records), Tokens: total(f.verified)}
 }
 
-// verifyStaged makes sure that what was written is what was verified.
-func (f *fold) verifyStaged(r io.ReaderAt, size int64) error {
-	sum, err := sumOf(io.NewSectionReader(r, 0, size))
-	if err != nil {
-		return err
-	}
-	if sum != fmt.Sprintf("%x", f.verified.SHA256) {
-		return f.refuse("stage-differs", "the bytes on disk are not the ones that were verified", "check the disk; nothing was published")
-	}
-	return f.session.Unchanged(f.env.FS)
-}
-
-// target is the output path of this session.
-func (f *fold) target() string {
-	return f.job.Resolve(strings.ReplaceAll(f.job.Publish.Path, "{session}", f.item.ID))
-}
-
-// distinct refuses an output that is the source itself, under whatever name.
-func (f *fold) distinct(path string) error {
-	same := filepath.Clean(path) == filepath.Clean(f.item.Source)
-	if id, ok := fsys.As[fsys.Identity](f.env.FS); ok && !same {
-		same, _ = id.SameFile(path, f.item.Source)
-	}
-	if !same {
-		return nil
-	}
-	return &step.Refusal{Class: "output-is-input", Message: "the output path is the session itself", Place: step.Place{File: path}, Next: "choose another publish.path"}
-}
-
-func published(p publish.Published) []step.Published {
-	if p.Op == "" {
-		return nil
-	}
-	return []step.Published{{Op: string(p.Op), Path: p.Path, Bytes: p.Bytes, SHA256: p.SHA256}}
-}
-
-// refusal says what a person can do about a publication that did not happen.
-func refusal(path string, err error) error {
-	var r *publish.Refusal
-	var ours *step.Refusal
-	switch {
-	case err == nil, errors.As(err, &ours), errors.As(err, &r), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		return err
-	}
-	return &step.Refusal{Class: "output-unwritable", Message: "the new file cannot be written", Place: step.Place{File: path}, Next: "see that its folder can be written and has room, or choose another publish.path", Err: err}
-}
+func (f *fold) candidateSum() string { return hex.EncodeToString(f.verified.SHA256[:]) }

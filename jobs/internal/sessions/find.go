@@ -37,12 +37,12 @@ func Find(f afero.Fs, job *spec.Job) ([]step.Item, error) {
 			}
 		}
 	}
-	return items(paths)
+	return items(f, paths)
 }
 
 // items names the files after their stems; two files of one stem get their
 // folder's name in front.
-func items(paths map[string]bool) ([]step.Item, error) {
+func items(f afero.Fs, paths map[string]bool) ([]step.Item, error) {
 	var out []step.Item
 	seen := map[string]string{}
 	for _, p := range slices.Sorted(maps.Keys(paths)) {
@@ -55,7 +55,11 @@ func items(paths map[string]bool) ([]step.Item, error) {
 			}
 		}
 		seen[id] = p
-		out = append(out, step.Item{ID: id, Source: p, Label: p})
+		item := step.Item{ID: id, Source: p, Label: p}
+		if info, err := f.Stat(p); err == nil {
+			item.Bytes = info.Size()
+		}
+		out = append(out, item)
 	}
 	return out, nil
 }

@@ -2,6 +2,7 @@ package sessions
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -35,22 +36,57 @@ type stamp struct {
 
 // Open reads and indexes a file. Damaged lines are part of the index.
 func Open(ctx context.Context, f afero.Fs, path string, progress func(done, total int64)) (*Session, error) {
-	info, err := f.Stat(path)
+	file, stamp, err := open(f, path)
 	if err != nil {
-		return nil, refuse(path, "no-such-session", "the session file cannot be found", "check the path; in a job file it is relative to that file", err)
+		return nil, err
 	}
-	if !info.Mode().IsRegular() {
-		return nil, refuse(path, "not-a-regular-file", "a session is a regular file", "name the file itself", nil)
-	}
-	file, err := f.Open(path)
-	if err != nil {
-		return nil, refuse(path, "unreadable", "the session file cannot be opened", checkFile, err)
-	}
-	s := &Session{Path: path, file: file, stamp: stamp{info.Size(), info.ModTime().UnixNano()}}
+	s := &Session{Path: path, file: file, stamp: stamp}
 	if err := s.read(ctx, progress); err != nil {
 		return nil, errors.Join(err, file.Close())
 	}
 	return s, nil
+}
+
+// Sum is the size and the SHA-256 of a file as [Open] would find it.
+func Sum(ctx context.Context, f afero.Fs, path string) (size int64, sha256hex string, err error) {
+	file, _, err := open(f, path)
+	if err != nil {
+		return 0, "", err
+	}
+	h := sha256.New()
+	size, err = io.Copy(h, cancelled{ctx, file})
+	if err = errors.Join(err, file.Close()); err != nil && ctx.Err() == nil {
+		err = refuse(path, "unreadable", "the session file cannot be read", checkFile, err)
+	}
+	return size, hex.EncodeToString(h.Sum(nil)), err
+}
+
+// cancelled is a reader that ends with a context.
+type cancelled struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (c cancelled) Read(p []byte) (int, error) {
+	if c.ctx.Err() != nil {
+		return 0, c.ctx.Err()
+	}
+	return c.r.Read(p)
+}
+
+func open(f afero.Fs, path string) (afero.File, stamp, error) {
+	info, err := f.Stat(path)
+	if err != nil {
+		return nil, stamp{}, refuse(path, "no-such-session", "the session file cannot be found", "check the path; in a job file it is relative to that file", err)
+	}
+	if !info.Mode().IsRegular() {
+		return nil, stamp{}, refuse(path, "not-a-regular-file", "a session is a regular file", "name the file itself", nil)
+	}
+	file, err := f.Open(path)
+	if err != nil {
+		return nil, stamp{}, refuse(path, "unreadable", "the session file cannot be opened", checkFile, err)
+	}
+	return file, stamp{info.Size(), info.ModTime().UnixNano()}, nil
 }
 
 func (s *Session) read(ctx context.Context, progress func(done, total int64)) error {

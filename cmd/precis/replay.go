@@ -1,0 +1,87 @@
+package main
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/precis-dev/precis/engine"
+)
+
+func (c *cli) replayVerb() *cobra.Command {
+	return &cobra.Command{
+		Use:   "replay RUN",
+		Short: "Do a run again from its record and compare",
+		Long: `replay does the steps of a run again, in memory, from the files that the run kept
+in its record, and compares the digest of everything they leave. It needs the state
+folder alone, which may come from another machine, and writes nothing.
+
+The first thing that differs is named, with what it was and what it is: another
+version of precis, or a program that does not give the same bytes twice. RUN is an
+id, the beginning of one, or last.
+
+With --json: {"run", "exit", "items": [{"item", "status", "steps", "step",
+"difference": {"component", "old", "new"}, "message"}]}.
+
+EXIT STATUS
+  0    all is the same
+  1    the run cannot be replayed
+  5    something differs`,
+		Example: `  precis replay last
+  precis replay last --state from/elsewhere/.precis`,
+		Args: between(1, 1, "a run"),
+		RunE: func(cmd *cobra.Command, args []string) error { return c.replay(cmd.Context(), args[0]) },
+	}
+}
+
+func (c *cli) replay(ctx context.Context, id string) error {
+	bars := c.watch()
+	r, err := c.engine().Replay(ctx, id, bars)
+	bars.stop()
+	if err != nil {
+		return err
+	}
+	if c.json {
+		err = writeJSON(c.out, r)
+	} else {
+		err = c.tellReplay(r)
+	}
+	if err != nil {
+		return err
+	}
+	return ended(r.Exit)
+}
+
+func (c *cli) tellReplay(r *engine.Replay) error {
+	p := c.page()
+	counts := map[engine.ReplayStatus]int{}
+	for _, i := range r.Items {
+		counts[i.Status]++
+		if i.Status == engine.ReplaySame && (c.quiet || len(r.Items) > manyItems) {
+			continue
+		}
+		p.replayed(i)
+	}
+	if !c.quiet {
+		p.text(counted(counts[engine.ReplaySame], "session", "sessions") + " the same, " +
+			count(counts[engine.ReplayDiffers]) + " different, " + count(counts[engine.ReplaySkipped]) + " skipped")
+	}
+	return p.err
+}
+
+func (p *page) replayed(i engine.ReplayedItem) {
+	p.title(p.near(i.Source), string(i.Status))
+	if i.Status == engine.ReplaySame {
+		p.row("steps", counted(i.Steps, "step gives", "steps give")+" the same bytes as in the run")
+	}
+	if d := i.Difference; d != nil {
+		p.row("step", i.Step+", after "+counted(i.Steps, "step that is", "steps that are")+" the same")
+		p.row("differs", d.Component)
+		p.path("was", d.Old, "")
+		p.path("is", d.New, "")
+	}
+	if i.Message != "" {
+		p.row("reason", i.Message)
+	}
+	p.blank()
+}

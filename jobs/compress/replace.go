@@ -1,0 +1,127 @@
+package compress
+
+import (
+	"context"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/afero"
+
+	"github.com/precis-dev/precis/engine/step"
+	"github.com/precis-dev/precis/fsys/publish"
+	"github.com/precis-dev/precis/jobs/internal/inuse"
+)
+
+// Idle refuses a session that a client may still write to.
+func (Kind) Idle(f afero.Fs, path string) error { return inuse.Check(f, path, 0, time.Time{}) }
+
+// idle refuses to replace what is no client's session, and, unless forced, one that
+// a client may still write to.
+func (f *fold) idle() error {
+	if f.env.Force {
+		return inuse.Locate(f.env.FS, f.item.Source)
+	}
+	return inuse.Check(f.env.FS, f.item.Source, time.Duration(f.job.Publish.Quiet), f.env.Now())
+}
+
+// replaceStep puts the candidate in the place of the session.
+func (f *fold) replaceStep(ctx context.Context, _ step.Input) (step.Output, error) {
+	if err := f.composed(ctx); err != nil {
+		return step.Output{}, err
+	}
+	i := f.intent()
+	f.sweep(i.Path)
+	r, err := publish.InPlace(ctx, f.env.FS, publish.Replacement{
+		Path: i.Path, Old: i.Old, Token: i.Token, BackupDir: i.BackupDir, KeepTimes: f.job.Publish.KeepTimes,
+		Write: f.write, Verify: f.verifyStaged, Idle: f.idle,
+	})
+	return f.replaced(r), refusal(i.Path, err)
+}
+
+// intent is the replacement as it can be taken up again.
+func (f *fold) intent() publish.Intent {
+	return publish.Intent{
+		Path: f.item.Source, Token: f.env.Token, BackupDir: f.backupDir(),
+		Old: publish.Content{Bytes: f.session.Index.Size, SHA256: f.session.SHA256()},
+		New: publish.Content{Bytes: f.verified.Size, SHA256: f.candidateSum()},
+	}
+}
+
+func (f *fold) backupDir() string {
+	if dir := f.job.Publish.BackupDir; dir != "" {
+		return f.job.Resolve(dir)
+	}
+	return filepath.Join(f.job.Resolve(f.job.Publish.WorkDir), "backups")
+}
+
+// intendReplacement says what will stand under the session's name, and instead of
+// what.
+func (f *fold) intendReplacement(ctx context.Context, _ step.Input) ([]step.Published, error) {
+	if err := f.composed(ctx); err != nil {
+		return nil, err
+	}
+	i := f.intent()
+	return []step.Published{{
+		Op: step.Replace, Path: i.Path, Bytes: i.New.Bytes, SHA256: i.New.SHA256,
+		Old: &step.Artifact{SHA256: i.Old.SHA256, Bytes: i.Old.Bytes},
+	}}, nil
+}
+
+// settleReplacement ends a replacement that was cut short: the session is the new
+// file, or the old one as if nothing had been tried.
+func (f *fold) settleReplacement(_ context.Context, intent []step.Published) (step.Output, bool, error) {
+	p := intent[0]
+	r, err := publish.Recover(f.env.FS, publish.Intent{
+		Path: p.Path, Token: f.env.Token, BackupDir: f.backupDir(),
+		Old: publish.Content{Bytes: p.Old.Bytes, SHA256: p.Old.SHA256},
+		New: publish.Content{Bytes: p.Bytes, SHA256: p.SHA256},
+	})
+	if err != nil || r.Stands != publish.NewStands {
+		return step.Output{}, false, refusal(p.Path, err)
+	}
+	return f.replaced(r), true, nil
+}
+
+// replaced is the output for a receipt. What it names besides the session are
+// files with bytes that stand nowhere else.
+func (f *fold) replaced(r publish.Receipt) step.Output {
+	out := step.Output{Facts: map[string]any{
+		"method": string(r.Method), "durable": r.Durable, "mode": r.Mode.String(), "timesKept": r.TimesKept,
+	}}
+	if r.Stands == publish.NewStands {
+		out.Published = append(out.Published, step.Published{
+			Op: step.Replace, Path: r.Path, Bytes: r.New.Bytes, SHA256: r.New.SHA256,
+			Old: &step.Artifact{SHA256: r.Old.SHA256, Bytes: r.Old.Bytes},
+		})
+	}
+	if r.Backup != "" {
+		out.Published = append(out.Published, step.Published{Op: step.Backup, Path: r.Backup, Bytes: r.Old.Bytes, SHA256: r.Old.SHA256})
+	}
+	f.tell(out.Facts, r)
+	return out
+}
+
+// tell adds what is not usual, and what became of older backups.
+func (f *fold) tell(facts map[string]any, r publish.Receipt) {
+	for name, list := range map[string][]string{"kept": r.Kept, "left": r.Left} {
+		if len(list) > 0 {
+			facts[name] = list
+		}
+	}
+	if r.OwnerError != "" {
+		facts["ownerError"] = r.OwnerError
+	}
+	if r.Grown {
+		facts["grown"] = true
+	}
+	if r.Stands != publish.NewStands || r.Backup == "" {
+		return
+	}
+	pruned, err := publish.Prune(f.env.FS, r.Path, f.backupDir(), f.job.Publish.Backups, f.env.Owned)
+	if len(pruned) > 0 {
+		facts["pruned"] = pruned
+	}
+	if err != nil { // an old backup too many does no harm
+		facts["pruneError"] = err.Error()
+	}
+}
