@@ -127,13 +127,25 @@ func (p *page) planItem(i engine.PlannedItem) {
 	if i.Same != "" {
 		p.row("done by", "run "+i.Same)
 	}
-	for _, s := range i.Steps {
-		if s.Status != step.WouldRun {
-			continue
-		}
-		p.row(s.Step, why(s))
+	if fresh(i.Steps) {
+		p.row("reason", "not done before")
+	} else {
+		p.planSteps(i.Steps)
 	}
 	p.blank()
+}
+
+// fresh tells whether there is no earlier run to compare with.
+func fresh(steps []engine.PlannedStep) bool {
+	return len(steps) > 0 && steps[0].Reason != nil && steps[0].Reason.Component == engine.NoRecord
+}
+
+func (p *page) planSteps(steps []engine.PlannedStep) {
+	for _, s := range steps {
+		if s.Status == step.WouldRun {
+			p.row(s.Step, why(s))
+		}
+	}
 }
 
 // why says what is different about a step.
