@@ -57,7 +57,7 @@ func TestCanonicalForm(t *testing.T) {
 		`"checkpoints":{"max":80,"policy":"active-correlated"},` +
 		`"input":{"agent":"auto","exclude":[],"handoff":"","sessions":["a.jsonl"]},"kind":"compress",` +
 		`"mode":{"chain":"agreed","client":"","extension":0,"leaf":"","priorSummaries":"fold","summary":"deterministic"},` +
-		`"name":"é<","publish":{"backupDir":"","keepTimes":true,"path":"","quiet":"15m","to":"none","workDir":""},` +
+		`"name":"é<","publish":{"backupDir":"","backups":0,"keepTimes":true,"path":"","quiet":"15m","to":"none","workDir":""},` +
 		`"run":{"onFailure":"continue","timeout":"30m","workers":0},"version":1}`
 	if got := string(job.Canonical()); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
@@ -112,7 +112,7 @@ func fields() map[string][2]any {
 		"author.by": {"file", "command"}, "author.model": {"", "m"}, "author.keyEnv": {"", "A_KEY"},
 		"author.command": {[]any{"cat"}, []any{"cat", "-"}}, "author.timeout": {"10m", "11m"}, "author.baseURL": {"", "http://h"},
 		"publish.to": {"candidate", "none"}, "publish.path": {"{session}", "o/{session}"}, "publish.workDir": {"", "w"},
-		"publish.backupDir": {"", "b"}, "publish.quiet": {"15m", "0s"}, "publish.keepTimes": {true, false},
+		"publish.backupDir": {"", "b"}, "publish.backups": {0, 3}, "publish.quiet": {"15m", "0s"}, "publish.keepTimes": {true, false},
 		"run.workers": {0, 2}, "run.onFailure": {"continue", "stop"}, "run.timeout": {"30m", "1h"},
 	}
 }

@@ -120,32 +120,23 @@ func TestPhysicalTail(t *testing.T) {
 func TestTheReportKeepsItsSchema(t *testing.T) {
 	w := newWorld(t)
 	w.put("/s/x.jsonl", compacted())
-	mustRun(w, "mode.chain=client")
+	w.run("mode.chain=client")
 	schema, err := schemas.Compile("report")
 	if err != nil {
 		t.Fatal(err)
 	}
-	n := 0
-	for name, content := range w.files("/state") {
-		if !strings.HasSuffix(name, "report.json") {
-			continue
-		}
-		n++
-		var v any
-		if err := json.Unmarshal([]byte(content), &v); err != nil {
-			t.Fatal(err)
-		}
-		if err := schema.Validate(v); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
-		for _, text := range []string{"words", "answer"} {
-			if strings.Contains(content, text) {
-				t.Errorf("the report holds text of the session: %q", text)
-			}
-		}
+	content := w.reports()["x"]
+	var v any
+	if err := json.Unmarshal([]byte(content), &v); err != nil {
+		t.Fatal(err)
 	}
-	if n != 1 {
-		t.Errorf("%d reports", n)
+	if err := schema.Validate(v); err != nil {
+		t.Error(err)
+	}
+	for _, text := range []string{"words", "answer"} {
+		if strings.Contains(content, text) {
+			t.Errorf("the report holds text of the session: %q", text)
+		}
 	}
 }
 

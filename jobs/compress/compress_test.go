@@ -12,7 +12,6 @@ import (
 
 	"github.com/precis-dev/precis/engine"
 	"github.com/precis-dev/precis/engine/step"
-	"github.com/precis-dev/precis/jobs/compress"
 	st "github.com/precis-dev/precis/jobs/internal/sessiontest"
 )
 
@@ -354,10 +353,8 @@ func TestSameJobSameBytesWhateverTheWorkers(t *testing.T) {
 		for name, content := range w.files("/out") {
 			got[name] = content
 		}
-		for name, content := range w.files("/state") {
-			if filepath.Base(name) == "report.json" {
-				got[name] = content
-			}
+		for name, content := range w.reports() {
+			got["report of "+name] = content
 		}
 		for name, content := range runs["1"] {
 			if got[name] != content {
@@ -456,22 +453,6 @@ func TestAGateThatCannotBeMetSaysByHowMuch(t *testing.T) {
 	if r.Exit != 1 || i.Class != "gate-tokens" || !strings.Contains(i.Message, "5000") {
 		t.Errorf("exit %d, %s: %s", r.Exit, i.Class, i.Message)
 	}
-}
-
-// report reads the only report of the world.
-func (w *world) report() compress.Report {
-	w.t.Helper()
-	for name, content := range w.files("/state") {
-		if filepath.Base(name) == "report.json" {
-			var r compress.Report
-			if err := json.Unmarshal([]byte(content), &r); err != nil {
-				w.t.Fatal(err)
-			}
-			return r
-		}
-	}
-	w.t.Fatal("no report")
-	return compress.Report{}
 }
 
 // Every session at hand gives a valid candidate or a named refusal.

@@ -32,7 +32,7 @@ func folding(t *testing.T, session string, set ...string) *fold {
 	if err != nil {
 		t.Fatal(err)
 	}
-	env := step.Env{FS: fs, Progress: func(int64, int64) {}}
+	env := step.Env{FS: fs, Progress: func(int64, int64) {}, Cleanup: func(func() error) {}}
 	f := &fold{env: env, job: job, item: step.Item{ID: "s", Source: "/s.jsonl"}}
 	if err := f.selected(context.Background()); err != nil {
 		t.Fatal(err)

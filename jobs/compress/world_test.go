@@ -2,6 +2,8 @@ package compress_test
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -23,12 +25,14 @@ type world struct {
 	t   *testing.T
 	fs  *memfs.FS
 	env engine.Env
+
+	last engine.Result
 }
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	fs := enginetest.Memory()
-	w := &world{t, fs, enginetest.Env(fs)}
+	w := &world{t: t, fs: fs, env: enginetest.Env(fs)}
 	for _, dir := range []string{"/s", "/out"} {
 		if err := w.fs.Mkdir(dir, 0o700); err != nil {
 			t.Fatal(err)
@@ -87,8 +91,8 @@ func (w *world) run(set ...string) engine.Result {
 
 func (w *world) runWith(o engine.Options, set ...string) engine.Result {
 	w.t.Helper()
-	r, _ := engine.New(w.env, compress.Kind{}).Run(context.Background(), w.job(set...), o)
-	return r
+	w.last, _ = engine.New(w.env, compress.Kind{}).Run(context.Background(), w.job(set...), o)
+	return w.last
 }
 
 // out is the candidate of a session, which must be there.
@@ -122,6 +126,41 @@ func index(t *testing.T, data []byte) *transcript.Index {
 		t.Fatal(err)
 	}
 	return x
+}
+
+// reports are the reports of the last run, by item.
+func (w *world) reports() map[string]string {
+	w.t.Helper()
+	e := engine.New(w.env, compress.Kind{})
+	out := map[string]string{}
+	for _, i := range w.last.Items {
+		if i.Home == "" {
+			continue
+		}
+		pack, err := e.Artifacts(i.Home)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		data, err := pack.Get(i.Report)
+		if err := errors.Join(err, pack.Close()); err != nil {
+			w.t.Fatal(err)
+		}
+		out[i.Item] = string(data)
+	}
+	return out
+}
+
+// report is the only report of the last run.
+func (w *world) report() (r compress.Report) {
+	w.t.Helper()
+	for _, content := range w.reports() {
+		if err := json.Unmarshal([]byte(content), &r); err != nil {
+			w.t.Fatal(err)
+		}
+		return r
+	}
+	w.t.Fatal("no report")
+	return r
 }
 
 // files lists every file below a folder with its content.
