@@ -119,7 +119,7 @@ func (t *itemRun) finish(o journal.Outcome) error {
 
 // entry is the ledger's record of the item.
 func (t *itemRun) entry() (ledger.Record, error) {
-	path, err := fsys.Canonical(t.env.FS, t.Source)
+	path, err := t.canonical(t.Source)
 	rec := ledger.Record{Kind: t.job.Kind, Job: jobName(t.job), Source: written(path), Run: t.id}
 	for _, name := range t.order {
 		d := t.done[name]
@@ -401,12 +401,12 @@ func (t *itemRun) finished(s step.Step, out step.Output) error {
 func (t *itemRun) absolute(d *plan.Done) (err error) {
 	d.Observed, d.Published = slices.Clone(d.Observed), slices.Clone(d.Published)
 	for i := range d.Observed {
-		if d.Observed[i].Path, err = fsys.Canonical(t.fs, d.Observed[i].Path); err != nil {
+		if d.Observed[i].Path, err = t.canonical(d.Observed[i].Path); err != nil {
 			return err
 		}
 	}
 	for i := range d.Published {
-		if d.Published[i].Path, err = fsys.Canonical(t.fs, d.Published[i].Path); err != nil {
+		if d.Published[i].Path, err = t.canonical(d.Published[i].Path); err != nil {
 			return err
 		}
 	}

@@ -2,11 +2,9 @@ package engine
 
 import (
 	"context"
-	"time"
 
 	"github.com/precis-dev/precis/engine/event"
 	"github.com/precis-dev/precis/engine/journal"
-	"github.com/precis-dev/precis/engine/local"
 	"github.com/precis-dev/precis/engine/plan"
 	"github.com/precis-dev/precis/engine/step"
 	"github.com/precis-dev/precis/fsys"
@@ -54,8 +52,7 @@ func (e *Engine) Plan(ctx context.Context, job *spec.Job, o Options) (Plan, erro
 	defer r.close()
 	o.Sink.Emit(event.RunStarted{Kind: job.Kind, Items: len(r.items), Bytes: weight(r.items)})
 	p := Plan{Items: make([]PlannedItem, len(r.items))}
-	pool := local.Pool{Workers: job.Run.Workers, Timeout: time.Duration(job.Run.Timeout)}
-	for i, err := range pool.Run(ctx, len(r.items), func(ctx context.Context, i int) error {
+	for i, err := range r.pool().Run(ctx, len(r.items), func(ctx context.Context, i int) error {
 		t := r.newItem(i)
 		defer t.release()
 		p.Items[i] = t.plan(ctx)

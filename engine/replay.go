@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"maps"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"sync"
 	"time"
@@ -24,6 +25,7 @@ import (
 	"github.com/precis-dev/precis/engine/step"
 	"github.com/precis-dev/precis/fsys"
 	"github.com/precis-dev/precis/fsys/memfs"
+	"github.com/precis-dev/precis/spec"
 )
 
 // Replay is a run done again from its record.
@@ -100,7 +102,7 @@ type replay struct {
 // all replays the items as the journal gives them, a few at a time.
 func (r *replay) all(state *journal.State) (*Replay, error) {
 	var busy sync.WaitGroup
-	slots := make(chan struct{}, local.Pool{Workers: r.run.job.Run.Workers}.Size())
+	slots := make(chan struct{}, workers(r.run.job))
 	begin := func(i *journal.Item) error {
 		if r.ctx.Err() != nil {
 			return context.Cause(r.ctx)
@@ -125,6 +127,15 @@ func (r *replay) all(state *journal.State) (*Replay, error) {
 	}
 	slices.SortFunc(r.out.Items, func(a, b ReplayedItem) int { return bytes.Compare([]byte(a.Item), []byte(b.Item)) })
 	return r.out, nil
+}
+
+// workers is how many items are replayed at once: one a CPU, for all that an item
+// reads is in memory.
+func workers(job *spec.Job) int {
+	if job.Run.Workers > 0 {
+		return job.Run.Workers
+	}
+	return runtime.GOMAXPROCS(0)
 }
 
 func (r *replay) add(i ReplayedItem) {

@@ -47,7 +47,8 @@ type run struct {
 	each    func(*itemRun) // gives an item a world of its own; nil for that of the run
 	results []ItemResult   // each has one writer
 	halt    func(error)    // ends all items
-	asked   sync.Map       // the keys of [step.Env.Once]
+	onces   sync.Map       // by the keys of [step.Env.Once]
+	folders sync.Map       // resolved folders, by name
 	mu      sync.Mutex
 	broken  error // the first entry that could not be written
 	fresh   []ledger.Record
@@ -91,15 +92,47 @@ func (r *run) stepEnv() step.Env {
 		FS:            r.world,
 		Force:         r.opts.Force,
 		SessionClosed: r.opts.SessionClosed,
-		Owned:         r.ledger.Owned,
+		Owned:         r.owned,
 		Now:           r.env.Now,
 		Progress:      func(done, total int64) {},
 		Cleanup:       func(func() error) {},
-		Once: func(key string) bool {
-			_, asked := r.asked.LoadOrStore(key, true)
-			return !asked
-		},
+		Once:          r.once,
 	}
+}
+
+// owned is the SHA-256 that precis last published at a path.
+func (r *run) owned(path string) (sha256hex string, ok bool) {
+	path, err := r.canonical(path)
+	if err != nil {
+		return "", false
+	}
+	return r.ledger.Owned(path)
+}
+
+// once does something for a key the first time it is asked to; who asks meanwhile
+// waits for it.
+func (r *run) once(key string, do func() error) error {
+	v, _ := r.onces.LoadOrStore(key, sync.OnceValue(do))
+	return v.(func() error)()
+}
+
+// canonical is [fsys.Canonical] for many files of few folders.
+func (r *run) canonical(path string) (string, error) {
+	dir, base := filepath.Split(path)
+	info, err := fsys.Lstat(r.env.FS, path)
+	plain := errors.Is(err, fs.ErrNotExist) || err == nil && info.Mode()&fs.ModeSymlink == 0
+	if !plain || base == "" || !filepath.IsLocal(base) {
+		return fsys.Canonical(r.env.FS, path)
+	}
+	real, ok := r.folders.Load(dir)
+	if !ok {
+		found, err := fsys.Canonical(r.env.FS, dir)
+		if err != nil {
+			return "", err
+		}
+		real, _ = r.folders.LoadOrStore(dir, found)
+	}
+	return filepath.Join(real.(string), base), nil
 }
 
 // open makes the run's folder and its journal, with every item in it.
@@ -130,7 +163,7 @@ func (r *run) open() error {
 }
 
 func (r *run) openItem(i step.Item) error {
-	path, err := fsys.Canonical(r.env.FS, i.Source)
+	path, err := r.canonical(i.Source)
 	if err != nil {
 		return err
 	}
@@ -185,11 +218,8 @@ func (r *run) execute(ctx context.Context) error {
 		r.results = make([]ItemResult, len(r.items))
 	}
 	defer r.tick()()
-	pool := local.Pool{
-		Workers: r.job.Run.Workers,
-		Timeout: time.Duration(r.job.Run.Timeout),
-		Stop:    r.job.Run.OnFailure == "stop",
-	}
+	pool := r.pool()
+	pool.Stop = r.job.Run.OnFailure == "stop"
 	errs := pool.Run(ctx, len(r.items), r.item)
 	for i, err := range errs {
 		if r.results[i].Status == "" { // not started
@@ -197,6 +227,16 @@ func (r *run) execute(ctx context.Context) error {
 		}
 	}
 	return r.finish()
+}
+
+// pool is how the job wants its items worked through.
+func (r *run) pool() local.Pool {
+	const small = 4 << 20
+	return local.Pool{
+		Workers: r.job.Run.Workers,
+		Small:   func(i int) bool { return r.items[i].Bytes > 0 && r.items[i].Bytes < small },
+		Timeout: time.Duration(r.job.Run.Timeout),
+	}
 }
 
 func weight(items []step.Item) (total int64) {
@@ -285,7 +325,7 @@ func (r *run) append(records []ledger.Record) error {
 
 // last is what earlier runs recorded of an item.
 func (r *run) last(i step.Item) (*ledger.Record, error) {
-	path, err := fsys.Canonical(r.env.FS, i.Source)
+	path, err := r.canonical(i.Source)
 	if err != nil {
 		return nil, err
 	}

@@ -16,6 +16,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"golang.org/x/sync/semaphore"
 )
 
 // What ended an item's context, or kept it from being started.
@@ -32,20 +34,27 @@ func (e *PanicError) Error() string { return "internal error: the program panick
 
 // Pool is how items are worked through.
 type Pool struct {
-	Workers int           // 0 for runtime.GOMAXPROCS
-	Timeout time.Duration // of one item; 0 for none
-	Stop    bool          // start no item after one failed
+	// Workers is how many items are worked on at once; 0 for one a CPU, and of small
+	// items, which mostly wait for the disk, up to [Small] times as many.
+	Workers int
+	Small   func(i int) bool // nil for none
+	Timeout time.Duration    // of one item; 0 for none
+	Stop    bool             // start no item after one failed
 }
+
+// Small is how many small items are worked on in the place of a large one.
+const Small = 4
 
 // Run works through items 0 to n-1 and gives their errors by index. An item that
 // was not started has [ErrStopped] or the context's cause.
 func (p Pool) Run(ctx context.Context, n int, work func(ctx context.Context, i int) error) []error {
-	r := &run{Pool: p, work: work, errs: make([]error, n)}
+	size := p.Size()
+	r := &run{Pool: p, room: semaphore.NewWeighted(int64(size)), work: work, errs: make([]error, n)}
 	var workers sync.WaitGroup
-	for range min(p.Size(), n) {
+	for range min(size, n) {
 		workers.Go(func() {
 			for i := r.take(); i < n; i = r.take() {
-				r.item(ctx, i)
+				r.weighed(ctx, i)
 			}
 		})
 	}
@@ -53,16 +62,25 @@ func (p Pool) Run(ctx context.Context, n int, work func(ctx context.Context, i i
 	return r.errs
 }
 
-// Size is how many items are worked on at once, if there are so many.
+// Size is how many items are worked on at once at most.
 func (p Pool) Size() int {
 	if p.Workers > 0 {
 		return p.Workers
 	}
-	return runtime.GOMAXPROCS(0)
+	return Small * runtime.GOMAXPROCS(0)
+}
+
+// weight is how many of the places an item takes.
+func (p Pool) weight(i int) int64 {
+	if p.Workers > 0 || p.Small != nil && p.Small(i) {
+		return 1
+	}
+	return Small
 }
 
 type run struct {
 	Pool
+	room   *semaphore.Weighted
 	work   func(ctx context.Context, i int) error
 	errs   []error // each index has one writer
 	taken  atomic.Int64
@@ -70,6 +88,16 @@ type run struct {
 }
 
 func (r *run) take() int { return int(r.taken.Add(1)) - 1 }
+
+// weighed works on an item when there is room for it. An ended context is told by
+// the item.
+func (r *run) weighed(ctx context.Context, i int) {
+	weight := r.weight(i)
+	if r.room.Acquire(ctx, weight) == nil {
+		defer r.room.Release(weight)
+	}
+	r.item(ctx, i)
+}
 
 func (r *run) item(ctx context.Context, i int) {
 	switch {

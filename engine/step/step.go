@@ -79,9 +79,9 @@ type Env struct {
 	Token string
 	// Progress reports bytes done of a total; never nil.
 	Progress func(done, total int64)
-	// Once tells the first of the run's items to ask about a key, and no other; never
-	// nil.
-	Once func(key string) bool
+	// Once does something for a key when the first of the run's items asks, and no
+	// more; the others wait for it and get its error. Never nil.
+	Once func(key string, do func() error) error
 	// Cleanup has something done when the item has ended, however it did; never
 	// nil.
 	Cleanup func(func() error)

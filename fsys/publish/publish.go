@@ -19,6 +19,8 @@ import (
 type Request struct {
 	// Path is the target; missing parents are made.
 	Path string
+	// Prepared says that the caller has made the folder with [fsys.MkdirAll].
+	Prepared bool
 	// Token names the stage. It must be unique among live publications to Path
 	// and the same when one of them is tried again: a stage that bears it
 	// already is taken for a leftover and removed.
@@ -56,8 +58,10 @@ type Published struct {
 // when it returns without error. With an error the result is zero, or says what
 // stands at the target nevertheless.
 func Candidate(ctx context.Context, f afero.Fs, r Request) (Published, error) {
-	if err := fsys.MkdirAll(f, filepath.Dir(r.Path)); err != nil {
-		return Published{}, fmt.Errorf("publish %s: %w", r.Path, err)
+	if !r.Prepared {
+		if err := fsys.MkdirAll(f, filepath.Dir(r.Path)); err != nil {
+			return Published{}, fmt.Errorf("publish %s: %w", r.Path, err)
+		}
 	}
 	t := &transaction{fs: f, Request: r, stage: stageName(r.Path, r.Token)}
 	p, err := t.run(ctx)

@@ -25,10 +25,12 @@ func (f *fold) publishStep(ctx context.Context, _ step.Input) (step.Output, erro
 	if err := f.distinct(path); err != nil {
 		return step.Output{}, err
 	}
-	f.sweep(path)
+	if err := f.prepare(path); err != nil {
+		return step.Output{}, refusal(path, err)
+	}
 	owned, _ := f.env.Owned(path)
 	p, err := publish.Candidate(ctx, f.env.FS, publish.Request{
-		Path: path, Token: f.env.Token, Replaces: owned, Force: f.env.Force,
+		Path: path, Prepared: true, Token: f.env.Token, Replaces: owned, Force: f.env.Force,
 		Write: f.write, Verify: f.verifyStaged,
 	})
 	return step.Output{Published: published(p)}, refusal(path, err)
@@ -63,16 +65,22 @@ func (f *fold) settleCandidate(_ context.Context, intent []step.Published) (step
 		if err != nil || size != p.Bytes || sum != p.SHA256 {
 			return step.Output{}, false, nil // the publication is tried again, and sees for itself
 		}
-		f.sweep(p.Path)
+		if err := f.prepare(p.Path); err != nil {
+			return step.Output{}, false, err
+		}
 	}
 	return step.Output{Published: intent}, true, nil
 }
 
-// sweep removes what killed runs left in the folder of a file, once a run.
-func (f *fold) sweep(path string) {
-	if dir := filepath.Dir(path); f.env.Once("sweep " + dir) {
+// prepare makes the folder of a file and removes what killed runs left there, once
+// a run.
+func (f *fold) prepare(path string) error {
+	dir := filepath.Dir(path)
+	return f.env.Once("folder "+dir, func() error {
+		err := fsys.MkdirAll(f.env.FS, dir)
 		publish.Sweep(f.env.FS, dir)
-	}
+		return err
+	})
 }
 
 // verifyStaged makes sure that what was written is what was verified.

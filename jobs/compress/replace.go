@@ -30,7 +30,9 @@ func (f *fold) replaceStep(ctx context.Context, _ step.Input) (step.Output, erro
 		return step.Output{}, err
 	}
 	i := f.intent()
-	f.sweep(i.Path)
+	if err := f.prepare(i.Path); err != nil {
+		return step.Output{}, refusal(i.Path, err)
+	}
 	r, err := publish.InPlace(ctx, f.env.FS, publish.Replacement{
 		Path: i.Path, Old: i.Old, Token: i.Token, BackupDir: i.BackupDir, KeepTimes: f.job.Publish.KeepTimes,
 		Write: f.write, Verify: f.verifyStaged, Idle: f.idle,

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 )
@@ -18,13 +19,15 @@ var termFiles embed.FS
 
 // TermsDigest names the content of the word lists, as "sha256:<hex>". It
 // belongs in every digest of a request, beside Version.
-func TermsDigest() string {
+func TermsDigest() string { return termsDigest() }
+
+var termsDigest = sync.OnceValue(func() string {
 	h := sha256.New()
 	for name, content := range termTexts() {
 		fmt.Fprintf(h, "%s\x00%d\x00%s", name, len(content), content)
 	}
 	return "sha256:" + hex.EncodeToString(h.Sum(nil))
-}
+})
 
 // termTexts yields the embedded lists in the order of their names.
 func termTexts() func(yield func(string, string) bool) {
@@ -70,13 +73,18 @@ var cueNames = map[string]cue{
 // All text of a model goes through it, so a text is spelled into one buffer
 // and most words are turned down by their shape, without a look-up.
 type lexicon struct {
+	*terms
+	spelled []byte // the words of the text being read, a space after each
+	starts  []int  // where in spelled a term may begin
+}
+
+// terms are the listed terms, the same for every lexicon.
+type terms struct {
 	phrases  map[string][]phrase // by the first word
 	stems    map[string][]phrase // by the first three bytes
 	inside   map[rune][]phrase   // by the first character
 	shapes   shapes              // of the first words of phrases, and of stems
 	commands map[string]string   // first words of a command: its class
-	spelled  []byte              // the words of the text being read, a space after each
-	starts   []int               // where in spelled a term may begin
 }
 
 type phrase struct {
@@ -84,8 +92,10 @@ type phrase struct {
 	cue  cue
 }
 
-func newLexicon() *lexicon {
-	l := &lexicon{phrases: map[string][]phrase{}, stems: map[string][]phrase{}, inside: map[rune][]phrase{}, commands: map[string]string{}}
+func newLexicon() *lexicon { return &lexicon{terms: knownTerms()} }
+
+var knownTerms = sync.OnceValue(func() *terms {
+	l := &terms{phrases: map[string][]phrase{}, stems: map[string][]phrase{}, inside: map[rune][]phrase{}, commands: map[string]string{}}
 	for name, content := range termTexts() {
 		for line := range strings.SplitSeq(content, "\n") {
 			class, list, found := strings.Cut(line, " = ")
@@ -98,9 +108,9 @@ func newLexicon() *lexicon {
 		}
 	}
 	return l
-}
+})
 
-func (l *lexicon) learn(command bool, class, term string) {
+func (l *terms) learn(command bool, class, term string) {
 	first, _ := utf8.DecodeRuneInString(term)
 	if command {
 		l.commands[term] = class
