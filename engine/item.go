@@ -59,7 +59,7 @@ func (r *run) item(ctx context.Context, i int) error {
 	}
 	t := r.newItem(i)
 	defer t.release()
-	err := local.Protect(func() error { return t.work(ctx) })
+	err := r.full(local.Protect(func() error { return t.work(ctx) }))
 	o := journal.Outcome{Status: t.result.Status}
 	if err != nil {
 		o = t.outcome(ctx, err)
@@ -74,8 +74,8 @@ func (r *run) item(ctx context.Context, i int) error {
 // end records and tells how an item ended. An interrupted one stays open.
 func (r *run) end(i int, t *itemRun, o journal.Outcome) {
 	if o.Status != step.Interrupted && r.failure() == nil {
-		if err := t.finish(o); err != nil {
-			o = broken(err)
+		if err := r.full(t.finish(o)); err != nil {
+			o = outcome(context.Background(), err)
 		}
 	}
 	if o.Status == step.Interrupted && o.Next == "" {

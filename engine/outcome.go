@@ -27,11 +27,11 @@ const (
 // outcome is how an error ends an item. The context tells an interruption from
 // a failure.
 func outcome(ctx context.Context, err error) journal.Outcome {
-	var unrecorded *journalError
+	var halted *haltError
 	var panicked *local.PanicError
 	switch {
-	case errors.As(err, &unrecorded):
-		return broken(unrecorded)
+	case errors.As(err, &halted):
+		return halted.outcome()
 	case errors.As(err, &panicked):
 		return journal.Outcome{
 			Status: step.Failed, Class: "internal-error", Message: panicked.Error(),
@@ -64,18 +64,15 @@ func (t *itemRun) outcome(ctx context.Context, err error) journal.Outcome {
 	return o
 }
 
-func broken(err error) journal.Outcome {
-	return journal.Outcome{
-		Status: step.Failed, Class: "journal", Message: err.Error(),
-		Next: "see that the state directory can be written, then run the job again",
-	}
+func (e *haltError) outcome() journal.Outcome {
+	return journal.Outcome{Status: step.Failed, Class: e.class, Message: written(e.Error()), Next: e.next}
 }
 
 func cancelled(cause error) journal.Outcome {
-	var unrecorded *journalError
+	var halted *haltError
 	switch {
-	case errors.As(cause, &unrecorded):
-		return broken(unrecorded)
+	case errors.As(cause, &halted):
+		return halted.outcome()
 	case errors.Is(cause, local.ErrTimeout):
 		return journal.Outcome{Status: step.Failed, Class: "timeout", Message: cause.Error(), Next: "raise run.timeout"}
 	}

@@ -131,13 +131,11 @@ func (r *restoration) item(ctx context.Context, i *journal.Item, result *ItemRes
 		result.Status = step.UpToDate
 		return err
 	}
-	if e := r.journal.Append(&journal.ItemRestored{Item: i.ItemOpened.Item, Published: result.Outputs}); e != nil {
-		return errors.Join(err, &journalError{e})
+	recorded := r.journal.Append(&journal.ItemRestored{Item: i.ItemOpened.Item, Published: result.Outputs})
+	if recorded == nil {
+		recorded = r.journal.Commit()
 	}
-	if e := r.journal.Commit(); e != nil {
-		return errors.Join(err, &journalError{e})
-	}
-	return err
+	return errors.Join(err, recorded)
 }
 
 // backup is where the run put the file that it replaced, "" for nowhere.

@@ -50,7 +50,7 @@ type run struct {
 	onces   sync.Map       // by the keys of [step.Env.Once]
 	folders sync.Map       // resolved folders, by name
 	mu      sync.Mutex
-	broken  error // the first entry that could not be written
+	broken  *haltError // why the run was broken off
 	fresh   []ledger.Record
 }
 
@@ -318,7 +318,7 @@ func (r *run) settleLedger() error {
 
 func (r *run) append(records []ledger.Record) error {
 	if err := r.ledger.Append(records); err != nil {
-		return r.breakOff(fmt.Errorf("ledger: %w", err))
+		return r.breakOff(r.unrecorded(fmt.Errorf("ledger: %w", err)))
 	}
 	return nil
 }
@@ -343,14 +343,34 @@ func jobName(job *spec.Job) string {
 func (r *run) failure() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.broken == nil {
+		return nil
+	}
 	return r.broken
 }
 
-// journalError says that something happened which could not be recorded.
-type journalError struct{ err error }
+// haltError ends a run as a whole: what it did not finish is left open, to be gone on
+// with.
+type haltError struct {
+	class, message, next string
+	err                  error
+}
 
-func (e *journalError) Error() string { return fmt.Sprintf("the run cannot be recorded: %v", e.err) }
-func (e *journalError) Unwrap() error { return e.err }
+func (e *haltError) Error() string { return fmt.Sprintf("%s: %v", e.message, e.err) }
+func (e *haltError) Unwrap() error { return e.err }
+
+func (r *run) unrecorded(err error) *haltError {
+	return &haltError{"journal", "the run cannot be recorded", "see that the state directory can be written, then " + r.goOn(), err}
+}
+
+// full halts a run whose disk is full: the other items would only fail too.
+func (r *run) full(err error) error {
+	var halted *haltError
+	if errors.As(err, &halted) || !fsys.IsFull(err) {
+		return err
+	}
+	return r.breakOff(&haltError{"no-space", "the disk is full", "make room, then " + r.goOn(), err})
+}
 
 // note adds an entry to the journal. Without its journal a run must not go on.
 func (r *run) note(b journal.Body) error {
@@ -358,7 +378,7 @@ func (r *run) note(b journal.Body) error {
 		return nil
 	}
 	if err := r.journal.Append(b); err != nil {
-		return r.breakOff(err)
+		return r.breakOff(r.unrecorded(err))
 	}
 	return nil
 }
@@ -369,20 +389,20 @@ func (r *run) commit() error {
 		return nil
 	}
 	if err := r.journal.Commit(); err != nil {
-		return r.breakOff(err)
+		return r.breakOff(r.unrecorded(err))
 	}
 	return nil
 }
 
-func (r *run) breakOff(err error) error {
-	broken := &journalError{err}
+// breakOff halts the run, once; the first cause is given.
+func (r *run) breakOff(halted *haltError) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.broken == nil {
-		r.broken = broken
-		r.halt(broken)
+		r.broken = halted
+		r.halt(halted)
 	}
-	return broken
+	return r.broken
 }
 
 // close gives up what the run holds. What counts of it is durable already.

@@ -66,8 +66,9 @@ func drawRecord(t *rapid.T, b *st.Builder, name, parent, tool, message string, o
 // that all known clients resume as one line, or it is refused for a reason that
 // lies in it.
 func TestAnySessionByTheClientsChain(t *testing.T) {
-	done := 0
+	drawn, done := 0, 0
 	rapid.Check(t, func(rt *rapid.T) {
+		drawn++
 		session := drawAny(rt)
 		version := rapid.SampledFrom(client.Versions()).Draw(rt, "client")
 		w := newWorld(t)
@@ -82,8 +83,8 @@ func TestAnySessionByTheClientsChain(t *testing.T) {
 		done++
 		oneLine(rt, w.out("x"))
 	})
-	if done < 30 {
-		t.Errorf("only %d sessions were folded", done)
+	if done*4 < drawn {
+		t.Errorf("only %d of %d sessions were folded", done, drawn)
 	}
 }
 
