@@ -190,7 +190,7 @@ func (t *itemRun) observedAll() (all []step.Observed) {
 // settle finds out what an effect did that was begun and not recorded as ended.
 // One that says itself what it did ends the item; another is simply run again.
 func (t *itemRun) settle(ctx context.Context, steps []step.Step) (bool, error) {
-	if done, err := t.complete(steps); err != nil || done {
+	if done, err := t.complete(ctx, steps); err != nil || done {
 		return done, err
 	}
 	for _, s := range steps {
@@ -209,25 +209,38 @@ func (t *itemRun) settle(ctx context.Context, steps []step.Step) (bool, error) {
 
 // complete ends an item that only its last entry is missing of. What it published
 // may stand where its source was, so the source is not asked for.
-func (t *itemRun) complete(steps []step.Step) (bool, error) {
+func (t *itemRun) complete(ctx context.Context, steps []step.Step) (bool, error) {
 	for _, s := range steps {
 		if st := t.attempted(s.Name); st == nil || st.Phase != journal.Finished {
 			return false, nil
 		}
 	}
 	for _, s := range steps {
-		d := t.attempted(s.Name).Done
-		diff, err := t.lost(d)
-		if err != nil {
+		if err := t.still(ctx, s, t.attempted(s.Name)); err != nil {
 			return false, err
 		}
-		if diff != nil {
-			return false, t.moved(diff)
-		}
-		t.take(d)
 	}
 	t.result.Status = t.status()
 	return true, nil
+}
+
+// still takes a finished step if what it left is still there. An effect that was
+// found to have come off may have left things to tidy.
+func (t *itemRun) still(ctx context.Context, s step.Step, st *journal.Step) error {
+	if s.Settle != nil && len(st.Intent) > 0 {
+		if _, _, err := s.Settle(ctx, st.Intent); err != nil {
+			return err
+		}
+	}
+	diff, err := t.lost(st.Done)
+	if err != nil {
+		return err
+	}
+	if diff != nil {
+		return t.moved(diff)
+	}
+	t.take(st.Done)
+	return nil
 }
 
 // found records an effect that was found done, behind the steps before it.

@@ -35,6 +35,7 @@ type itemRun struct {
 	observed map[string][]step.Observed // by step, as they were when they were asked
 	done     map[string]plan.Done       // finished steps
 	order    []string                   // their names
+	all      int                        // how many there are
 	result   ItemResult
 	cleanup  []func() error
 }
@@ -94,7 +95,9 @@ func (r *run) goOn() string {
 	return "precis resume " + r.id
 }
 
-// finish records the item's end; it is durable for all that left something.
+// finish records the item's end; it is durable for all that left something. An item
+// whose steps are all finished has a result for later runs, even if it failed after
+// that.
 func (t *itemRun) finish(o journal.Outcome) error {
 	entry := &journal.ItemFinished{Item: t.ID, Outcome: o}
 	if o.Status == step.UpToDate && len(t.order) == 0 {
@@ -107,7 +110,7 @@ func (t *itemRun) finish(o journal.Outcome) error {
 	if err := t.commit(); err != nil {
 		return err
 	}
-	if t.journal == nil || t.opts.Until != "" || o.Status != step.Done && o.Status != step.UpToDate {
+	if t.journal == nil || t.opts.Until != "" || len(t.order) == 0 || len(t.order) < t.all {
 		return nil
 	}
 	rec, err := t.entry()
@@ -137,6 +140,7 @@ func (t *itemRun) work(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	t.all = len(steps)
 	t.opts.Sink.Emit(event.ItemStarted{Item: t.ID, Session: written(t.Source), Label: written(t.Label), Bytes: t.Bytes, Steps: len(steps)})
 	if t.last, err = t.run.last(t.Item); err != nil {
 		return err
@@ -249,16 +253,23 @@ func (t *itemRun) step(ctx context.Context, s step.Step) error {
 	t.current.Store(s.Name)
 	t.opts.Sink.Emit(event.StepStarted{Item: t.ID, Step: s.Name})
 	out, err := t.attempt(ctx, s)
-	if err != nil {
+	if err != nil && !t.stood(s, out) {
 		t.result.Outputs = append(t.result.Outputs, out.Published...)
 		return t.failed(ctx, s, out, err)
 	}
-	if err := t.finished(s, out); err != nil {
+	if e := t.finished(s, out); e != nil {
 		t.result.Outputs = append(t.result.Outputs, out.Published...)
-		return err
+		return errors.Join(err, e)
 	}
 	t.opts.Sink.Emit(event.StepFinished{Item: t.ID, Step: s.Name})
-	return nil
+	return err
+}
+
+// stood tells whether an effect that failed had done what it was for: then its
+// result counts, lest the next run does it twice, and the item has failed all the
+// same.
+func (t *itemRun) stood(s step.Step, out step.Output) bool {
+	return s.Effect && committed(out.Published) && t.verify(out) == nil
 }
 
 // begin records that a step starts. Before an effect that is durable, with what

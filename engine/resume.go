@@ -158,8 +158,8 @@ func locked(dir string, err error) error {
 
 // relearn enters in the ledger what the run finished before it was cut short.
 func (r *run) relearn(i *journal.Item) error {
-	good := i.Result.Status == step.Done || i.Result.Status == step.UpToDate
-	if !good || i.Same != "" {
+	last := len(i.Steps) - 1
+	if i.Same != "" || last < 0 || i.Steps[last].Phase != journal.Finished || !i.Steps[last].Effect && i.Result.Status != step.Done {
 		return nil
 	}
 	rec := ledger.Record{Kind: r.job.Kind, Job: jobName(r.job), Source: i.Source, Run: r.id}

@@ -37,6 +37,11 @@ func (f *fold) replaceStep(ctx context.Context, _ step.Input) (step.Output, erro
 		Path: i.Path, Old: i.Old, Token: i.Token, BackupDir: i.BackupDir, KeepTimes: f.job.Publish.KeepTimes,
 		Write: f.write, Verify: f.verifyStaged, Idle: f.idle,
 	})
+	if len(r.Left) > 0 { // once more: the trouble may have passed
+		if again, e := publish.Recover(f.env.FS, i); e == nil && again.Stands == r.Stands {
+			r.Left = again.Left
+		}
+	}
 	return f.replaced(r), refusal(i.Path, err)
 }
 
