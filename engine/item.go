@@ -117,7 +117,10 @@ func (t *itemRun) finish(o journal.Outcome) error {
 	if err != nil {
 		return err
 	}
-	return t.enter(rec)
+	if err := t.enter(rec); err != nil || t.result.Replaced == nil {
+		return err
+	}
+	return t.settleLedger() // a run that began anew would take the new session for an old one
 }
 
 // entry is the ledger's record of the item.

@@ -292,7 +292,10 @@ func (r *run) finish() error {
 	if err != nil {
 		return err
 	}
-	return r.settleLedger()
+	if err := r.settleLedger(); err != nil {
+		return err
+	}
+	return r.ledger.Tidy()
 }
 
 // enter keeps a record for the ledger, which takes many at a time.
@@ -313,7 +316,7 @@ func (r *run) settleLedger() error {
 	ready := r.fresh
 	r.fresh = nil
 	r.mu.Unlock()
-	return errors.Join(r.append(ready), r.ledger.Tidy())
+	return r.append(ready)
 }
 
 func (r *run) append(records []ledger.Record) error {
