@@ -2,6 +2,7 @@ package compress_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -18,6 +19,7 @@ import (
 	"github.com/precis-dev/precis/fsys/faultfs"
 	"github.com/precis-dev/precis/fsys/memfs"
 	"github.com/precis-dev/precis/jobs/compress"
+	"github.com/precis-dev/precis/schemas"
 	"github.com/precis-dev/precis/spec"
 )
 
@@ -93,8 +95,14 @@ func TestReplace(t *testing.T) {
 	if err != nil || info.Mode().Perm() != 0o640 || !info.ModTime().Equal(long()) {
 		t.Errorf("%v %v, %v", info.Mode(), info.ModTime(), err)
 	}
-	if got := content(f, "/state/runs/run-1/receipts/s.json"); !strings.Contains(got, `"old"`) || strings.Contains(got, "parser") {
-		t.Errorf("receipt: %s", got)
+	receipt := content(f, "/state/runs/run-1/receipts/s.json")
+	schema, err := schemas.Compile("receipt")
+	var v any
+	if err := errors.Join(err, json.Unmarshal([]byte(receipt), &v)); err != nil {
+		t.Fatal(err)
+	}
+	if err := schema.Validate(v); err != nil || !strings.Contains(receipt, `"old"`) || strings.Contains(receipt, "parser") {
+		t.Errorf("receipt: %s, %v", receipt, err)
 	}
 	if r, err = replaceRun(t, f, "run-2"); err != nil || r.Exit != 0 || r.Items[0].Status != step.UpToDate || content(f, live) != now {
 		t.Errorf("again: %+v, %v", r, err)
