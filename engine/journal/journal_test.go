@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/spf13/afero"
+	"pgregory.net/rapid"
 
 	"github.com/precis-dev/precis/engine/journal"
 	"github.com/precis-dev/precis/engine/plan"
@@ -32,7 +33,7 @@ func mem() *memfs.FS { return memfs.New(now) }
 
 var owner = applog.Owner{Host: "h", PID: 1, Start: now()}
 
-func open(t testing.TB, f afero.Fs) *journal.Journal {
+func open(t rapid.TB, f afero.Fs) *journal.Journal {
 	t.Helper()
 	j, err := journal.Open(f, file, owner, now, nil)
 	if err != nil {
@@ -41,7 +42,7 @@ func open(t testing.TB, f afero.Fs) *journal.Journal {
 	return j
 }
 
-func must(t testing.TB, err error) {
+func must(t rapid.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
@@ -97,7 +98,7 @@ func story() []journal.Body {
 }
 
 // tell writes entries, so many to a line.
-func tell(t testing.TB, f afero.Fs, each int, bodies ...journal.Body) {
+func tell(t rapid.TB, f afero.Fs, each int, bodies ...journal.Body) {
 	t.Helper()
 	j := open(t, f)
 	for i, b := range bodies {
@@ -110,21 +111,21 @@ func tell(t testing.TB, f afero.Fs, each int, bodies ...journal.Body) {
 	must(t, j.Close())
 }
 
-func content(t testing.TB, f afero.Fs) []byte {
+func content(t rapid.TB, f afero.Fs) []byte {
 	t.Helper()
 	data, err := afero.ReadFile(f, file)
 	must(t, err)
 	return data
 }
 
-func write(t testing.TB, data []byte) *memfs.FS {
+func write(t rapid.TB, data []byte) *memfs.FS {
 	t.Helper()
 	f := mem()
 	must(t, afero.WriteFile(f, file, data, 0o600))
 	return f
 }
 
-func read(t testing.TB, f afero.Fs) []journal.Entry {
+func read(t rapid.TB, f afero.Fs) []journal.Entry {
 	t.Helper()
 	var all []journal.Entry
 	for e, err := range journal.Read(f, file) {
@@ -134,7 +135,7 @@ func read(t testing.TB, f afero.Fs) []journal.Entry {
 	return all
 }
 
-func scan(t testing.TB, f afero.Fs) journal.State {
+func scan(t rapid.TB, f afero.Fs) journal.State {
 	t.Helper()
 	s, err := journal.Scan(f, file, nil)
 	must(t, err)
