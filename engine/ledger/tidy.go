@@ -34,7 +34,7 @@ func (l *Ledger) Tidy() error {
 }
 
 // little is the size below which nothing is gained by dropping old lines.
-const little = 4 << 20
+var little int64 = 4 << 20
 
 func (l *Ledger) wasteful() bool { return l.size >= little && l.live()*2 < l.size }
 
