@@ -102,7 +102,9 @@ func TestDocuments(t *testing.T) {
 	report := `"schema":1,"job":"j","session":"s","status":"done","digests":{},` +
 		`"source":{"bytes":1,"sha256":"` + sum + `","records":1},` +
 		`"versions":{"engine":"v10","pack":11,"report":1}`
-	entry := `"v":1,"seq":1,"parent":"","type":"run-finished","time":"2026-01-02T03:04:05Z","body":{"exit":0},"sum":"` + sum + `"`
+	entry := `{"type":"step-started","time":"2026-01-02T03:04:05Z","body":{"item":"i","step":"s","effect":true,` +
+		`"intent":[{"op":"create","path":"/o","bytes":1,"sha256":"` + sum + `"}]}}`
+	line := `"v":2,"seq":1,"parent":"","entries":[` + entry + `],"sum":"` + sum + `"`
 	for _, c := range []struct {
 		schema, text string
 		ok           bool
@@ -125,10 +127,14 @@ func TestDocuments(t *testing.T) {
 		{"finding", `{"rule":"missing-parent","severity":"error","line":3,"message":"m"}`, true},
 		{"finding", `{"rule":"Missing Parent","severity":"error","message":"m"}`, false},
 		{"finding", `{"rule":"missing-parent","severity":"fatal","message":"m"}`, false},
-		{"journal", `{` + entry + `}`, true},
-		{"journal", `{` + entry + `,"more":1}`, false},
-		{"journal", `{` + strings.Replace(entry, "run-finished", "run-ended", 1) + `}`, false},
-		{"journal", `{` + strings.Replace(entry, `"v":1`, `"v":2`, 1) + `}`, false},
+		{"journal", `{` + line + `}`, true},
+		{"journal", `{` + strings.Replace(line, entry, entry+","+entry, 1) + `}`, true},
+		{"journal", `{` + strings.Replace(line, entry, "", 1) + `}`, false},
+		{"journal", `{` + line + `,"more":1}`, false},
+		{"journal", `{` + strings.Replace(line, `"effect"`, `"more"`, 1) + `}`, false},
+		{"journal", `{` + strings.Replace(line, "step-started", "step-begun", 1) + `}`, false},
+		{"journal", `{` + strings.Replace(line, "step-started", "item-opened", 1) + `}`, false},
+		{"journal", `{` + strings.Replace(line, `"v":2`, `"v":1`, 1) + `}`, false},
 	} {
 		if err := validate(t, c.schema, c.text); (err == nil) != c.ok {
 			t.Errorf("%s: %s: %v", c.schema, c.text, err)

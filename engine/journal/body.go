@@ -67,8 +67,8 @@ type StepStarted struct {
 	Intent []step.Published `json:"intent,omitempty"`
 }
 
-// StepFinished comes after everything in it is durable and verified. A step that
-// was not started was taken from an earlier run.
+// StepFinished comes after everything in it is durable and verified. A step with
+// a home was taken from that other run, and need not have been started.
 type StepFinished struct {
 	Item string `json:"item"`
 	plan.Done

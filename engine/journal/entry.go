@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -43,6 +44,20 @@ type envelope struct {
 func (e Entry) seal() (envelope, error) {
 	body, err := json.Marshal(e.Body)
 	return envelope{e.Body.Type(), e.Time.UTC(), body}, err
+}
+
+// settle gives an entry as it will be read, and its spelling. A text that is not
+// UTF-8 and a fact of a type of its own come back as something else than they were.
+func (e Entry) settle() (Entry, envelope, error) {
+	v, err := e.seal()
+	if err != nil {
+		return Entry{}, envelope{}, err
+	}
+	e, bad := v.open()
+	if bad != nil {
+		return Entry{}, envelope{}, errors.New(bad.detail)
+	}
+	return e, v, nil
 }
 
 // encode is the one spelling of a commit.

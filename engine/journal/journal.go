@@ -75,26 +75,27 @@ const most = 256 << 10
 // followed it when the process dies before. An entry that the state does not allow
 // is not added.
 func (j *Journal) Append(b Body) error {
-	v, err := Entry{j.now(), b}.seal()
+	e, v, err := Entry{j.now(), b}.settle()
 	if err != nil {
 		return fmt.Errorf("journal %s: %s: %w", j.file, b.Type(), err)
 	}
-	full, err := j.add(v, b)
+	full, err := j.add(v, e)
 	if err == nil && full {
 		err = j.Commit()
 	}
 	return err
 }
 
-func (j *Journal) add(v envelope, b Body) (full bool, err error) {
+func (j *Journal) add(v envelope, e Entry) (full bool, err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.err != nil {
 		return false, j.err
 	}
-	if err := j.state.apply(b); err != nil {
-		return false, fmt.Errorf("journal %s: %s: %w", j.file, b.Type(), err)
+	if err := j.state.apply(e); err != nil {
+		return false, fmt.Errorf("journal %s: %s: %w", j.file, v.Type, err)
 	}
+	_ = j.state.release(e.Body, nil)
 	j.pending = append(j.pending, v)
 	j.bytes += len(v.Body)
 	return j.bytes > most, nil

@@ -35,7 +35,8 @@ func Read(f afero.Fs, name string) iter.Seq2[Entry, error] {
 
 // Scan folds a journal. Each, if not nil, is given every item as it finishes, with
 // its steps; afterwards they are forgotten, so that memory does not grow with the
-// number of items that are finished.
+// steps of items that are finished. An error of each ends the scan and is returned
+// as it is.
 func Scan(f afero.Fs, name string, each func(*Item) error) (State, error) {
 	r := reader{file: name, each: each}
 	err := r.read(f)
@@ -52,7 +53,6 @@ type reader struct {
 }
 
 func (r *reader) read(f afero.Fs) error {
-	r.state.finished = r.each
 	for line, err := range applog.Read(f, r.file, intact) {
 		if err != nil {
 			return err
@@ -61,7 +61,6 @@ func (r *reader) read(f afero.Fs) error {
 			return err
 		}
 	}
-	r.state.finished = nil
 	return nil
 }
 
@@ -80,9 +79,11 @@ func (r *reader) next(line applog.Line) (commit, error) {
 		return commit{}, r.fail(line, bad)
 	}
 	for _, e := range c.entries {
-		r.state.at = e.Time
-		if err := r.state.apply(e.Body); err != nil {
+		if err := r.state.apply(e); err != nil {
 			return commit{}, r.fail(line, &fault{BadOrder, err.Error()})
+		}
+		if err := r.state.release(e.Body, r.each); err != nil {
+			return commit{}, err // the caller's, and no fault of the journal
 		}
 	}
 	r.seq, r.parent = c.seq, digest(line.Bytes)

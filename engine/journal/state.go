@@ -18,9 +18,8 @@ type State struct {
 	Finished *RunFinished
 	Ended    time.Time // the last entry's time
 
-	byID     map[string]*Item
-	at       time.Time         // of the entry that is applied
-	finished func(*Item) error // told of every item that finishes
+	byID map[string]*Item
+	at   time.Time // of the entry that is applied
 }
 
 // Item is one item of the run.
@@ -70,9 +69,9 @@ func (i *Item) Step(name string) *Step {
 }
 
 // apply checks what every entry has to keep to, then the entry itself.
-func (s *State) apply(b Body) error {
-	_, opens := b.(*RunOpened)
-	_, restores := b.(*ItemRestored)
+func (s *State) apply(e Entry) error {
+	_, opens := e.Body.(*RunOpened)
+	_, restores := e.Body.(*ItemRestored)
 	switch {
 	case opens && s.Run != nil:
 		return errors.New("the run is open already")
@@ -81,8 +80,12 @@ func (s *State) apply(b Body) error {
 	case s.Finished != nil && !restores:
 		return errors.New("the run is finished")
 	}
-	s.Ended = s.at
-	return b.fold(s)
+	s.at = e.Time
+	if err := e.Body.fold(s); err != nil {
+		return err
+	}
+	s.Ended = e.Time
+	return nil
 }
 
 func (b *RunOpened) fold(s *State) error {
@@ -123,15 +126,25 @@ func (b *StepStarted) fold(s *State) error {
 	if err != nil {
 		return err
 	}
-	st := i.Step(b.Step)
-	if st == nil {
-		st = &Step{}
-		i.Steps = append(i.Steps, st)
-	} else if st.Phase == Finished {
-		return fmt.Errorf("step %q of item %q is finished", b.Step, b.Item)
+	st, err := i.attempt(b.Step)
+	if err != nil {
+		return err
 	}
 	*st = Step{StepStarted: *b, Phase: Started, Began: s.at}
 	return nil
+}
+
+// attempt finds the place of a step that may still change, or makes it.
+func (i *Item) attempt(name string) (*Step, error) {
+	st := i.Step(name)
+	switch {
+	case st == nil:
+		st = &Step{}
+		i.Steps = append(i.Steps, st)
+	case st.Phase == Finished:
+		return nil, fmt.Errorf("step %q of item %q is finished", name, i.ItemOpened.Item)
+	}
+	return st, nil
 }
 
 // running finds a step that was started and not ended.
@@ -161,18 +174,20 @@ func (b *StepFinished) fold(s *State) error {
 	return nil
 }
 
-// reuse enters a step that an earlier run finished.
+// reuse enters a step that another run finished, also in place of an attempt of
+// this run that came to nothing.
 func (b *StepFinished) reuse(s *State) error {
 	i, err := s.open(b.Item)
 	if err != nil {
 		return err
 	}
-	if i.Step(b.Step) != nil {
-		return fmt.Errorf("step %q of item %q was started", b.Step, b.Item)
+	st, err := i.attempt(b.Step)
+	if err != nil {
+		return err
 	}
-	i.Steps = append(i.Steps, &Step{
+	*st = Step{
 		StepStarted: StepStarted{Item: b.Item, Step: b.Step}, Phase: Finished, Ended: s.at, Done: b.Done, Published: b.Published,
-	})
+	}
 	i.left(b.Done)
 	return nil
 }
@@ -210,13 +225,22 @@ func (b *ItemFinished) fold(s *State) error {
 		return fmt.Errorf("item %q cannot end as %q", b.Item, b.Status)
 	}
 	i.Result, i.Same = &b.Outcome, b.Same
-	if s.finished != nil {
-		if err := s.finished(i); err != nil {
-			return err
-		}
+	return nil
+}
+
+// release forgets the steps of an item that the entry finished, once each, if not
+// nil, has seen them.
+func (s *State) release(b Body, each func(*Item) error) (err error) {
+	end, ok := b.(*ItemFinished)
+	if !ok {
+		return nil
+	}
+	i := s.byID[end.Item]
+	if each != nil {
+		err = each(i)
 	}
 	i.Steps = nil
-	return nil
+	return err
 }
 
 func (b *RunFinished) fold(s *State) error {

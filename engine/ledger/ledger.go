@@ -1,15 +1,16 @@
 package ledger
 
 import (
+	"bufio"
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"strings"
+	"iter"
+	"math"
+	"sync"
 	"time"
 
 	"github.com/spf13/afero"
@@ -29,18 +30,8 @@ type Record struct {
 	Steps  []plan.Done `json:"steps"`
 }
 
-// version of the lines this package reads and writes.
-const version = 1
-
-// header identifies the record behind it.
-type header struct {
-	V    int               `json:"v"`
-	ID   string            `json:"id"`
-	Owns map[string]string `json:"owns,omitempty"` // SHA-256 of what was published, by path
-	Sum  string            `json:"sum"`            // SHA-256 of the record's bytes
-}
-
-// Ledger is a ledger as it was when it was opened, and open for append.
+// Ledger is a ledger as it was when it was opened, and open for append, safe for
+// concurrent use.
 type Ledger struct {
 	fs    afero.Fs
 	name  string
@@ -48,20 +39,28 @@ type Ledger struct {
 
 	file  afero.File // nil when there is none yet
 	items map[string]span
-	owns  map[string]string
+	owns  map[string]claim
 	size  int64 // of all lines
-	live  int64 // of those that count
+	newer int64 // of those that a later version wrote
+
+	writing sync.Mutex
 }
 
 // span is a line within the file.
 type span struct {
 	off    int64
-	length int
+	length int // without the newline
+}
+
+// claim is what a line says of a path.
+type claim struct {
+	sum string
+	off int64 // of the line
 }
 
 // Open reads a ledger; a missing one is empty.
 func Open(f afero.Fs, name string, owner applog.Owner) (*Ledger, error) {
-	l := &Ledger{fs: f, name: name, owner: owner, items: map[string]span{}, owns: map[string]string{}}
+	l := &Ledger{fs: f, name: name, owner: owner, items: map[string]span{}, owns: map[string]claim{}}
 	file, err := f.Open(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return l, nil
@@ -70,7 +69,7 @@ func Open(f afero.Fs, name string, owner applog.Owner) (*Ledger, error) {
 		return nil, fmt.Errorf("read ledger: %w", err)
 	}
 	l.file = file
-	for line, err := range applog.Read(f, name, nil) {
+	for line, err := range l.lines() {
 		if err != nil {
 			return nil, fmt.Errorf("read ledger: %w", errors.Join(err, file.Close()))
 		}
@@ -79,27 +78,38 @@ func Open(f afero.Fs, name string, owner applog.Owner) (*Ledger, error) {
 	return l, nil
 }
 
-func (l *Ledger) index(line applog.Line) {
-	length := len(line.Bytes) + 1
-	l.size += int64(length)
-	h, _, ok := parse(line.Bytes)
-	if !ok {
-		return
-	}
-	l.live += int64(length - l.items[h.ID].length)
-	l.items[h.ID] = span{line.Offset, length}
-	for path, sum := range h.Owns {
-		l.owns[path] = sum
+// lines reads the file that is open: its name may lead to another one by now. What
+// has no newline yet is no line.
+func (l *Ledger) lines() iter.Seq2[applog.Line, error] {
+	return func(yield func(applog.Line, error) bool) {
+		r := bufio.NewReaderSize(io.NewSectionReader(l.file, 0, math.MaxInt64), 64<<10)
+		at := applog.Line{Number: 1}
+		for {
+			text, err := r.ReadBytes('\n')
+			if err == io.EOF {
+				return
+			}
+			at.Bytes = bytes.TrimSuffix(text, []byte("\n"))
+			if !yield(at, err) || err != nil {
+				return
+			}
+			at = applog.Line{Number: at.Number + 1, Offset: at.Offset + int64(len(text))}
+		}
 	}
 }
 
-// parse splits a line. The record is not checked.
-func parse(line []byte) (h header, record []byte, ok bool) {
-	d := json.NewDecoder(bytes.NewReader(line))
-	if d.Decode(&h) != nil || h.V != version || h.ID == "" {
-		return header{}, nil, false
+func (l *Ledger) index(line applog.Line) {
+	l.size += int64(len(line.Bytes)) + 1
+	h, _, ok := parse(line.Bytes)
+	switch {
+	case !ok && later(line.Bytes):
+		l.newer += int64(len(line.Bytes)) + 1
+	case h.ID != "":
+		l.items[h.ID] = span{line.Offset, len(line.Bytes)}
 	}
-	return h, bytes.TrimPrefix(line[d.InputOffset():], []byte(" ")), true
+	for path, sum := range h.Owns {
+		l.owns[path] = claim{sum, line.Offset}
+	}
 }
 
 // Item is the record of an item, nil when there is none.
@@ -108,12 +118,12 @@ func (l *Ledger) Item(kind, job, source string) (*Record, error) {
 	if !ok {
 		return nil, nil
 	}
-	line, err := l.read(s)
-	if err != nil {
-		return nil, err
+	line := make([]byte, s.length)
+	if _, err := l.file.ReadAt(line, s.off); err != nil && err != io.EOF {
+		return nil, fmt.Errorf("read ledger: %w", err)
 	}
-	h, text, ok := parse(line)
-	if !ok || h.Sum != digest(text) {
+	_, text, ok := parse(line)
+	if !ok {
 		return nil, nil
 	}
 	var r Record
@@ -125,22 +135,14 @@ func (l *Ledger) Item(kind, job, source string) (*Record, error) {
 	return &r, nil
 }
 
-func (l *Ledger) read(s span) ([]byte, error) {
-	line := make([]byte, s.length-1)
-	if _, err := l.file.ReadAt(line, s.off); err != nil && err != io.EOF {
-		return nil, fmt.Errorf("read ledger: %w", err)
-	}
-	return line, nil
-}
-
 // Owned is the SHA-256 of what was last published at a path.
 func (l *Ledger) Owned(path string) (sha256hex string, ok bool) {
 	path, err := fsys.Canonical(l.fs, path)
 	if err != nil {
 		return "", false
 	}
-	sum, ok := l.owns[path]
-	return sum, ok
+	c, ok := l.owns[path]
+	return c.sum, ok
 }
 
 // Append adds records, durably. The ledger goes on showing what it held when it
@@ -149,6 +151,8 @@ func (l *Ledger) Append(records []Record) error {
 	if len(records) == 0 {
 		return nil
 	}
+	l.writing.Lock()
+	defer l.writing.Unlock()
 	log, err := l.open()
 	if err != nil {
 		return err
@@ -188,78 +192,12 @@ func (l *Ledger) write(log *applog.Log, records []Record) error {
 	return log.AppendLines(text.Bytes())
 }
 
-func (l *Ledger) line(r *Record) ([]byte, error) {
-	record, err := json.Marshal(r)
-	if err != nil {
-		return nil, err
-	}
-	h := header{V: version, ID: identity(r.Kind, r.Job, r.Source), Sum: digest(record)}
-	for _, s := range r.Steps {
-		for _, p := range s.Published {
-			if h.Owns == nil {
-				h.Owns = map[string]string{}
-			}
-			path, err := fsys.Canonical(l.fs, p.Path)
-			if err != nil {
-				return nil, err
-			}
-			h.Owns[path] = p.SHA256
-		}
-	}
-	head, err := json.Marshal(h)
-	return append(append(head, ' '), record...), err
-}
-
-// wasteful is the size below which nothing is gained by dropping old lines.
-const wasteful = 4 << 20
-
-// Tidy drops the lines that count no more, when they outweigh the others.
-func (l *Ledger) Tidy() error {
-	if l.size < wasteful || l.live*2 > l.size {
-		return nil
-	}
-	log, err := l.open()
-	if err != nil {
-		return err
-	}
-	// Another run may have written since this ledger was opened.
-	now, err := Open(l.fs, l.name, l.owner)
-	if err == nil {
-		err = errors.Join(now.rewrite(), now.Close())
-	}
-	return errors.Join(err, log.Close())
-}
-
-func (l *Ledger) rewrite() error {
-	var text bytes.Buffer
-	for line, err := range applog.Read(l.fs, l.name, nil) {
-		if err != nil {
-			return err
-		}
-		if h, _, ok := parse(line.Bytes); ok && l.items[h.ID].off == line.Offset {
-			text.Write(line.Bytes)
-			text.WriteByte('\n')
-		}
-	}
-	return fsys.WriteFile(l.fs, l.name, "tidy", text.Bytes())
-}
-
 // Close releases the file.
 func (l *Ledger) Close() error {
 	if l.file == nil {
 		return nil
 	}
 	return l.file.Close()
-}
-
-// identity names an item across runs.
-func identity(kind, job, source string) string {
-	return digest([]byte(strings.Join([]string{kind, job, source}, "\x00")))[:32]
-}
-
-func digest(data []byte) string {
-	sum := sha256.Sum256(data)
-	return hex.EncodeToString(sum[:])
 }
 
 // Find gives a finished step of the record, nil when there is none.

@@ -106,10 +106,20 @@ func (c Components) Differ(last Components) *Difference {
 		return &Difference{"step", last.Step, c.Step}
 	case c.Version != last.Version:
 		return &Difference{"version", fmt.Sprint(last.Version), fmt.Sprint(c.Version)}
-	case !bytes.Equal(c.Params, last.Params):
-		return Compare("params", last.Params, c.Params)
+	}
+	if was, is := canonical(last.Params), canonical(c.Params); !bytes.Equal(was, is) {
+		return Compare("params", was, is)
 	}
 	return differentInputs(last.Inputs, c.Inputs)
+}
+
+// canonical spells recorded JSON canonically again: encoding/json writes <, > and &
+// as escapes into a record.
+func canonical(v json.RawMessage) json.RawMessage {
+	if c, err := jcs.Transform(v); err == nil {
+		return c
+	}
+	return v
 }
 
 func differentInputs(last, now []Input) *Difference {

@@ -49,3 +49,19 @@ func TestRefusal(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+func TestPlace(t *testing.T) {
+	for want, p := range map[string]step.Place{
+		"":            {},
+		"f":           {File: "f", Byte: 7},
+		"f:3":         {File: "f", Line: 3},
+		"f:3:2":       {File: "f", Line: 3, Column: 2},
+		"f:3:2 a.b":   {File: "f", Line: 3, Column: 2, Path: "a.b"},
+		"3":           {Line: 3},
+		"f $.content": {File: "f", Path: "$.content"},
+	} {
+		if got := p.String(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
