@@ -134,6 +134,34 @@ func TestTornTailsAreNumberedAndSavedOnce(t *testing.T) {
 	}
 }
 
+// TestReadWhileAnotherWrites lets the log grow before every operation of a reader.
+// It sees whole lines, and no part of one.
+func TestReadWhileAnotherWrites(t *testing.T) {
+	const text = "{first}\n{second line}\n{3}\n"
+	for cut := range len(text) {
+		for to := cut + 1; to <= len(text); to++ {
+			for at := 1; ; at++ {
+				base := mem()
+				if err := afero.WriteFile(base, "/log", []byte(text[:cut]), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				f := faultfs.New(base, faultfs.Plan{At: at, Reads: true, Do: func() {
+					w, _ := base.OpenFile("/log", os.O_WRONLY|os.O_APPEND, 0)
+					w.Write([]byte(text[cut:to]))
+					w.Close()
+				}})
+				got := strings.Join(read(t, f), "\n") + "\n"
+				if !strings.HasPrefix(text, got) && got != "\n" {
+					t.Fatalf("from %d to %d bytes before operation %d: read %q", cut, to, at, got)
+				}
+				if !f.Hit() {
+					break
+				}
+			}
+		}
+	}
+}
+
 func TestHolesAtTheEndAreTorn(t *testing.T) {
 	f := mem()
 	const text = "{a}\n{b\x00\x00\x00}\n"

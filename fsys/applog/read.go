@@ -40,12 +40,17 @@ func lines(r io.Reader, complete func([]byte) bool, yield func(Line, error) bool
 			yield(at, err)
 			return
 		}
-		_, peek := br.Peek(1)
-		if peek == io.EOF && (len(line) == 0 || judge(line, complete) == unwanted) {
+		// What a writer adds behind an end that was seen is not read as more of it.
+		last := err == io.EOF
+		if !last {
+			_, peek := br.Peek(1)
+			last = peek == io.EOF
+		}
+		if last && (len(line) == 0 || judge(line, complete) == unwanted) {
 			return
 		}
 		at.Bytes = bytes.TrimSuffix(line, []byte("\n"))
-		if !yield(at, nil) {
+		if !yield(at, nil) || err == io.EOF {
 			return
 		}
 		at = Line{Number: at.Number + 1, Offset: at.Offset + int64(len(line))}
