@@ -54,11 +54,6 @@ type run struct {
 	fresh   []ledger.Record
 }
 
-// ledger opens the state directory's ledger.
-func (e *Engine) ledger() (*ledger.Ledger, error) {
-	return ledger.Open(e.env.FS, filepath.Join(e.env.State, "ledger.jsonl"), e.env.Host)
-}
-
 // resolve finds the items.
 func (r *run) resolve(ctx context.Context) (err error) {
 	err = local.Protect(func() (err error) {
@@ -98,15 +93,6 @@ func (r *run) stepEnv() step.Env {
 		Cleanup:       func(func() error) {},
 		Once:          r.once,
 	}
-}
-
-// owned is the SHA-256 that precis last published at a path.
-func (r *run) owned(path string) (sha256hex string, ok bool) {
-	path, err := r.canonical(path)
-	if err != nil {
-		return "", false
-	}
-	return r.ledger.Owned(path)
 }
 
 // once does something for a key the first time it is asked to; who asks meanwhile
@@ -170,21 +156,6 @@ func (r *run) openItem(i step.Item) error {
 	return r.journal.Append(&journal.ItemOpened{Item: i.ID, Source: written(path), Label: written(i.Label)})
 }
 
-// record opens the run's journal and the pack that is durable before it.
-func (r *run) record(each func(*journal.Item) error) error {
-	j, err := journal.Open(r.env.FS, filepath.Join(r.dir, "journal.jsonl"), r.env.Host, r.env.Now, each)
-	if err != nil {
-		return err
-	}
-	store, err := cas.OpenWriter(r.env.FS, filepath.Join(r.dir, packName))
-	if err != nil {
-		return errors.Join(err, j.Close())
-	}
-	r.journal, r.store = j, store
-	j.Before = store.Sync
-	return nil
-}
-
 // makeState makes the state directory and in it the run's folder, which must be
 // new.
 func (r *run) makeState() error {
@@ -246,32 +217,6 @@ func weight(items []step.Item) (total int64) {
 	return total
 }
 
-// often is how long an entry waits at most before others can read it.
-const often = time.Second
-
-// tick commits the journal now and then, for those who look at it while a step
-// takes long.
-func (r *run) tick() (stop func()) {
-	if r.journal == nil {
-		return func() {}
-	}
-	done := make(chan struct{})
-	var ended sync.WaitGroup
-	ended.Go(func() {
-		t := time.NewTicker(often)
-		defer t.Stop()
-		for {
-			select {
-			case <-t.C:
-				_ = r.commit()
-			case <-done:
-				return
-			}
-		}
-	})
-	return func() { close(done); ended.Wait() }
-}
-
 // finish writes the last entry when every item has ended, and enters what was
 // finished in the ledger.
 func (r *run) finish() error {
@@ -299,116 +244,6 @@ func (r *run) finish() error {
 		r.env.Log.Warn("ledger not tidied", "error", err)
 	}
 	return nil
-}
-
-// enter keeps a record for the ledger, which takes many at a time.
-func (r *run) enter(rec ledger.Record) error {
-	const many = 256
-	r.mu.Lock()
-	r.fresh = append(r.fresh, rec)
-	var ready []ledger.Record
-	if len(r.fresh) >= many {
-		ready, r.fresh = r.fresh, nil
-	}
-	r.mu.Unlock()
-	return r.append(ready)
-}
-
-func (r *run) settleLedger() error {
-	r.mu.Lock()
-	ready := r.fresh
-	r.fresh = nil
-	r.mu.Unlock()
-	return r.append(ready)
-}
-
-func (r *run) append(records []ledger.Record) error {
-	if err := r.ledger.Append(records); err != nil {
-		return r.breakOff(r.unrecorded(fmt.Errorf("ledger: %w", err)))
-	}
-	return nil
-}
-
-// last is what earlier runs recorded of an item.
-func (r *run) last(i step.Item) (*ledger.Record, error) {
-	path, err := r.canonical(i.Source)
-	if err != nil {
-		return nil, err
-	}
-	return r.ledger.Item(r.job.Kind, jobName(r.job), written(path))
-}
-
-// jobName is what tells two jobs on one session apart.
-func jobName(job *spec.Job) string {
-	if job.Name != "" {
-		return job.Name
-	}
-	return job.File
-}
-
-func (r *run) failure() error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.broken == nil {
-		return nil
-	}
-	return r.broken
-}
-
-// haltError ends a run as a whole: what it did not finish is left open, to be gone on
-// with.
-type haltError struct {
-	class, message, next string
-	err                  error
-}
-
-func (e *haltError) Error() string { return fmt.Sprintf("%s: %v", e.message, e.err) }
-func (e *haltError) Unwrap() error { return e.err }
-
-func (r *run) unrecorded(err error) *haltError {
-	return &haltError{"journal", "the run cannot be recorded", "see that the state directory can be written, then " + r.goOn(), err}
-}
-
-// full halts a run whose disk is full: the other items would only fail too.
-func (r *run) full(err error) error {
-	var halted *haltError
-	if errors.As(err, &halted) || !fsys.IsFull(err) {
-		return err
-	}
-	return r.breakOff(&haltError{"no-space", "the disk is full", "make room, then " + r.goOn(), err})
-}
-
-// note adds an entry to the journal. Without its journal a run must not go on.
-func (r *run) note(b journal.Body) error {
-	if r.journal == nil {
-		return nil
-	}
-	if err := r.journal.Append(b); err != nil {
-		return r.breakOff(r.unrecorded(err))
-	}
-	return nil
-}
-
-// commit makes durable what was noted.
-func (r *run) commit() error {
-	if r.journal == nil {
-		return nil
-	}
-	if err := r.journal.Commit(); err != nil {
-		return r.breakOff(r.unrecorded(err))
-	}
-	return nil
-}
-
-// breakOff halts the run, once; the first cause is given.
-func (r *run) breakOff(halted *haltError) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.broken == nil {
-		r.broken = halted
-		r.halt(halted)
-	}
-	return r.broken
 }
 
 // close gives up what the run holds. What counts of it is durable already.

@@ -19,7 +19,7 @@ func TestLines(t *testing.T) {
 		`"sizes":{"before":{"bytes":9,"records":2,"tokens":3},"after":{"bytes":4,"records":0,"tokens":0}},"receipt":"r"}`
 	for want, e := range map[string]event.Event{
 		`{"event":"run-started","run":"r","kind":"compress","items":2,"bytes":7}`:                     event.RunStarted{Run: "r", Kind: "compress", Items: 2, Bytes: 7},
-		`{"event":"item-started","item":"i","session":"s","label":"l","bytes":0,"steps":4}`:                     event.ItemStarted{Item: "i", Session: "s", Label: "l", Steps: 4},
+		`{"event":"item-started","item":"i","session":"s","label":"l","bytes":0,"steps":4}`:           event.ItemStarted{Item: "i", Session: "s", Label: "l", Steps: 4},
 		`{"event":"step-started","item":"i","step":"s"}`:                                              event.StepStarted{Item: "i", Step: "s"},
 		`{"event":"progress","item":"i","step":"s","done":1,"total":2}`:                               event.Progress{Item: "i", Step: "s", Done: 1, Total: 2},
 		`{"event":"step-finished","item":"i","step":"s"}`:                                             event.StepFinished{Item: "i", Step: "s"},

@@ -1,0 +1,69 @@
+package engine
+
+import (
+	"fmt"
+	"path/filepath"
+
+	"github.com/precis-dev/precis/engine/ledger"
+	"github.com/precis-dev/precis/engine/step"
+	"github.com/precis-dev/precis/spec"
+)
+
+// ledger opens the state directory's ledger.
+func (e *Engine) ledger() (*ledger.Ledger, error) {
+	return ledger.Open(e.env.FS, filepath.Join(e.env.State, "ledger.jsonl"), e.env.Host)
+}
+
+// owned is the SHA-256 that precis last published at a path.
+func (r *run) owned(path string) (sha256hex string, ok bool) {
+	path, err := r.canonical(path)
+	if err != nil {
+		return "", false
+	}
+	return r.ledger.Owned(path)
+}
+
+// enter keeps a record for the ledger, which takes many at a time.
+func (r *run) enter(rec ledger.Record) error {
+	const many = 256
+	r.mu.Lock()
+	r.fresh = append(r.fresh, rec)
+	var ready []ledger.Record
+	if len(r.fresh) >= many {
+		ready, r.fresh = r.fresh, nil
+	}
+	r.mu.Unlock()
+	return r.append(ready)
+}
+
+func (r *run) settleLedger() error {
+	r.mu.Lock()
+	ready := r.fresh
+	r.fresh = nil
+	r.mu.Unlock()
+	return r.append(ready)
+}
+
+func (r *run) append(records []ledger.Record) error {
+	if err := r.ledger.Append(records); err != nil {
+		return r.breakOff(r.unrecorded(fmt.Errorf("ledger: %w", err)))
+	}
+	return nil
+}
+
+// last is what earlier runs recorded of an item.
+func (r *run) last(i step.Item) (*ledger.Record, error) {
+	path, err := r.canonical(i.Source)
+	if err != nil {
+		return nil, err
+	}
+	return r.ledger.Item(r.job.Kind, jobName(r.job), written(path))
+}
+
+// jobName is what tells two jobs on one session apart.
+func jobName(job *spec.Job) string {
+	if job.Name != "" {
+		return job.Name
+	}
+	return job.File
+}
