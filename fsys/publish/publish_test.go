@@ -310,6 +310,8 @@ func TestRefusesWhatIsNotAFile(t *testing.T) {
 // TestFaultSweep fails or stops the world at every operation, then cuts the
 // power, for a target that is absent, ours, or already right.
 func TestFaultSweep(t *testing.T) {
+	t.Parallel()
+	faults, cuts := 0, 0
 	for _, there := range []string{"", oldBytes, newBytes} {
 		for _, plan := range []faultfs.Plan{
 			{Err: syscall.ENOSPC}, {Err: syscall.EIO, Reads: true}, {Short: true}, {Stop: true}, {Stop: true, Short: true},
@@ -333,9 +335,11 @@ func TestFaultSweep(t *testing.T) {
 				}
 				c := sweep{t, fmt.Sprintf("target %q, %+v (%s)", there, plan, f.Ops()[plan.At-1]), old}
 				c.check(base, plan.Stop, got, err)
+				faults, cuts = faults+1, cuts+int(seeds(t))
 			}
 		}
 	}
+	t.Logf("%d faults, %d power cuts", faults, cuts)
 }
 
 type sweep struct {
@@ -355,7 +359,7 @@ func (s sweep) check(base *memfs.FS, stopped bool, got publish.Published, err er
 	if !stopped && content(base, stage) != "(absent)" {
 		s.Errorf("%s: a stage is left", s.name)
 	}
-	for seed := range uint64(5) {
+	for seed := range seeds(s) {
 		after := base.CrashClone(seed)
 		stands := content(after, target)
 		if stands != newBytes && (err == nil || stands != s.old) {
