@@ -114,7 +114,11 @@ func (r *run) remember(state *journal.State) {
 	r.recorded = map[string]*journal.Item{}
 	r.results = make([]ItemResult, len(state.Items))
 	for i, item := range state.Items {
-		r.items = append(r.items, step.Item{ID: item.ItemOpened.Item, Source: item.Source, Label: item.Label})
+		again := step.Item{ID: item.ItemOpened.Item, Source: item.Source, Label: item.Label}
+		if info, err := r.env.FS.Stat(item.Source); err == nil {
+			again.Bytes = info.Size()
+		}
+		r.items = append(r.items, again)
 		if item.Result == nil {
 			r.recorded[item.ItemOpened.Item] = item
 			continue
