@@ -21,9 +21,9 @@ would do it or whether what an earlier run did still stands. Of a step that woul
 be done it names the first thing that differs from the last run, with its old and
 its new value. It decides as run does, and writes nothing.
 
-Steps build on each other: of one whose inputs would be made anew the reason is the
-step before. What only doing the work can show, such as a session that is refused
-for what is in it, a plan does not know.
+Steps build on each other: of one whose inputs would be made anew the reason is
+the step before. What only doing the work can show, such as a session that is
+refused for what is in it, a plan does not know.
 
 With --json: {"jobs": [{"job", "file", "items": [{"session", "status", "steps":
 [{"step", "status", "reason": {"component", "old", "new"}}]}]}]}.

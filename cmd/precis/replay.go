@@ -13,8 +13,8 @@ func (c *cli) replayVerb() *cobra.Command {
 		Use:   "replay RUN",
 		Short: "Do a run again from its record and compare",
 		Long: `replay does the steps of a run again, in memory, from the files that the run kept
-in its record, and compares the digest of everything they leave. It needs the state
-folder alone, which may come from another machine, and writes nothing.
+in its record, and compares the digest of everything they leave. It needs the
+state folder alone, which may come from another machine, and writes nothing.
 
 The first thing that differs is named, with what it was and what it is: another
 version of precis, or a program that does not give the same bytes twice. RUN is an

@@ -23,7 +23,12 @@ what changed. RUN is an id, the beginning of one, or last.
 With --json: the events of the run, as for run.
 
 EXIT STATUS
-  as for run; 1 also when the run cannot be gone on with`,
+  0    every session is done or up to date, or was already
+  1    a session was refused or failed, or the run cannot be gone on with
+  2    the job cannot be read any more, or the command line is wrong
+  3    a file was changed, but what had to follow failed; of a replaced session
+       the receipt is printed
+  130  interrupted again; nothing half-written is left`,
 		Example: `  precis resume last
   precis runs`,
 		Args: between(1, 1, "a run"),

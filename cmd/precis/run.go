@@ -31,9 +31,9 @@ appears under its name, complete, or it does not appear. A file that stands ther
 already is replaced only if precis put it there and nobody changed it since, or
 with --force.
 
-What an earlier run did and nothing has changed since is not done again. The record
-of the run, with a report for each session, is kept in the state folder; precis
-show tells it. A run that was cut short goes on with precis resume.
+What an earlier run did and nothing has changed since is not done again. The
+record of the run, with a report for each session, is kept in the state folder;
+precis show tells it. A run that was cut short goes on with precis resume.
 
 With --dry-run everything is done in memory, publication included, and what it
 would change is listed. Nothing on the disk is touched, not even the state folder.
@@ -50,15 +50,14 @@ EXIT STATUS
   0    every session is done or up to date
   1    a session was refused or failed; nothing was published for it
   2    a job has problems, cannot be read, or the command line is wrong
-  3    a file was changed, but what had to follow failed; of a replaced session the
-       receipt is printed
+  3    a file was changed, but what had to follow failed; of a replaced session
+       the receipt is printed
   130  interrupted; nothing half-written is left
 
 With several sessions: 0 if all ended in 0, else the smallest other code.`,
-		Example: `  precis run fold.yaml
-  precis run fold.yaml --dry-run
-  precis run fold.yaml --set budgets.tokens=80000 --set publish.to=none
-  precis run jobs/*.yaml --json > events.jsonl`,
+		Example: `  precis run fold.yaml --dry-run
+  precis run jobs/*.yaml
+  precis run fold.yaml --set budgets.tokens=80000 --json > events.jsonl`,
 		Args: atLeastOne("job file"),
 		RunE: func(cmd *cobra.Command, args []string) error { o.Set = set; return c.run(cmd.Context(), args, o, dry) },
 	}

@@ -23,8 +23,8 @@ func (c *cli) runsVerb() *cobra.Command {
 		Short: "List the runs in the state folder",
 		Long: `runs lists the runs on record in the state folder, the newest last.
 
-With --json: {"runs": [{"run", "status", "name", "file", "opened", "exit", "items",
-"count", ...}]}.
+With --json: {"runs": [{"run", "status", "name", "file", "opened", "exit",
+"items", "count", ...}]}.
 
 EXIT STATUS
   0    listed
@@ -104,8 +104,8 @@ id, the beginning of one, or last.
 --artifact prints something that a step left of the session: report (as JSON) or
 summary (its text). They are in the record, and may hold words of the session.
 
-With --json: {"run", "status", "file", "opened", "exit", "detail": [{"item", "source",
-"result", "published", "steps": [...]}]}.
+With --json: {"run", "status", "file", "opened", "exit", "detail": [{"item",
+"source", "result", "published", "steps": [...]}]}.
 
 EXIT STATUS
   0    shown
