@@ -17,6 +17,7 @@ type page struct {
 	width int
 	color bool
 	dir   string // the working directory
+	some  bool   // something was printed
 	err   error
 }
 
@@ -32,9 +33,13 @@ const maxText = 100
 
 func (p *page) printf(format string, args ...any) {
 	if p.err == nil {
+		p.some = true
 		_, p.err = fmt.Fprintf(p.w, format, args...)
 	}
 }
+
+// first tells that the page is still empty.
+func (p *page) first() bool { return !p.some }
 
 func (p *page) blank() { p.printf("\n") }
 

@@ -199,7 +199,7 @@ var masks = []struct {
 	re   *regexp.Regexp
 	with string
 }{
-	{regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f-]{21}`), "RUN"},
+	{regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}(-[0-9a-f]{4}-[0-9a-f]{12})?`), "RUN"},
 	{regexp.MustCompile(`→ [\d,.]+( [kM]?B)?, \d+ % (less|more)`), "→ AFTER$1, PERCENT"},
 	{regexp.MustCompile(`[\d,]+ of at most`), "VALUE of at most"},
 }

@@ -38,7 +38,7 @@ EXIT STATUS
 
 func (c *cli) resume(ctx context.Context, id string) error {
 	e := c.engine()
-	result, err := c.execution(ctx, e, engine.Options{}, false, func(o engine.Options) (engine.Result, error) {
+	result, err := c.execution(ctx, e, engine.Options{}, resuming, func(o engine.Options) (engine.Result, error) {
 		return e.Resume(ctx, id, o)
 	})
 	if err != nil {
@@ -80,7 +80,7 @@ EXIT STATUS
 
 func (c *cli) restore(ctx context.Context, id string, items []string, o engine.Options) error {
 	e := c.engine()
-	result, err := c.execution(ctx, e, o, false, func(o engine.Options) (engine.Result, error) {
+	result, err := c.execution(ctx, e, o, restoring, func(o engine.Options) (engine.Result, error) {
 		return e.Restore(ctx, id, items, o)
 	})
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync/atomic"
 
 	"github.com/hashicorp/go-hclog"
 	"github.com/spf13/cobra"
@@ -80,12 +81,15 @@ func (c *cli) run(ctx context.Context, files []string, o engine.Options, dry boo
 		return err
 	}
 	e := c.engine()
-	code := exitDone
+	code, how := exitDone, running
+	if dry {
+		how = dryRunning
+	}
 	for i, job := range list {
 		if len(list) > 1 && !c.json && !c.quiet {
 			c.heading(i, job)
 		}
-		result, err := c.execution(ctx, e, o, dry, func(o engine.Options) (engine.Result, error) {
+		result, err := c.execution(ctx, e, o, how, func(o engine.Options) (engine.Result, error) {
 			if dry {
 				return e.DryRun(ctx, job, o)
 			}
@@ -175,9 +179,10 @@ func (c *cli) tellUnrun(t trouble) error {
 }
 
 // execution watches a run and tells how it ended. The error is of the output alone.
-func (c *cli) execution(ctx context.Context, e *engine.Engine, o engine.Options, dry bool, run func(engine.Options) (engine.Result, error)) (engine.Result, error) {
+func (c *cli) execution(ctx context.Context, e *engine.Engine, o engine.Options, how task, run func(engine.Options) (engine.Result, error)) (engine.Result, error) {
 	bars := c.watch()
-	sinks := fanOut{bars, logged{c.log()}}
+	var began atomic.Bool
+	sinks := fanOut{bars, logged{c.log()}, onBegin(func() { began.Store(true) })}
 	var lines *event.Lines
 	if c.json {
 		lines = event.NewLines(c.out)
@@ -189,7 +194,7 @@ func (c *cli) execution(ctx context.Context, e *engine.Engine, o engine.Options,
 	if c.json {
 		return result, committed(result, errors.Join(lines.Err(), c.receipts(result)))
 	}
-	t := teller{cli: c, engine: e, page: c.page(), dry: dry}
+	t := teller{cli: c, engine: e, page: c.page(), task: how, began: began.Load()}
 	return result, committed(result, errors.Join(t.run(ctx, result, runErr), c.receipts(result)))
 }
 
@@ -226,6 +231,16 @@ type fanOut []event.Sink
 func (f fanOut) Emit(e event.Event) {
 	for _, s := range f {
 		s.Emit(e)
+	}
+}
+
+// onBegin is called when a run begins to work.
+type onBegin func()
+
+// Emit calls it.
+func (f onBegin) Emit(e event.Event) {
+	if _, ok := e.(event.RunStarted); ok {
+		f()
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,8 +15,13 @@ import (
 	"github.com/precis-dev/precis/jobs/compress"
 )
 
-// manyItems is how many items are told in a table rather than a block each.
-const manyItems = 5
+// How many items are told a block each, in a table, and of more still how many
+// that need attention have a block.
+const (
+	manyItems  = 5
+	tableItems = 100
+	attention  = 20
+)
 
 // told is an item with its report, if it got that far.
 type told struct {
@@ -23,29 +29,41 @@ type told struct {
 	*compress.Report
 }
 
+// task is what was done with a run.
+type task int
+
+const (
+	running task = iota
+	dryRunning
+	resuming
+	restoring
+)
+
 // teller prints how runs ended.
 type teller struct {
 	*cli
 	*page
-	engine *engine.Engine
-	dry    bool
-	packs  map[string]*cas.Store // of runs, open
+	engine      *engine.Engine
+	task        task
+	began       bool // whether there was anything to do
+	interrupted bool
+	packs       map[string]*cas.Store // of runs, open
 }
 
 // run prints how a run ended; with --quiet, what needs attention.
 func (t *teller) run(ctx context.Context, result engine.Result, runErr error) error {
-	t.packs = map[string]*cas.Store{}
+	t.packs, t.interrupted = map[string]*cas.Store{}, ctx.Err() != nil
 	defer t.close()
-	many := len(result.Items) > manyItems
-	if many && !t.quiet {
+	if t.interrupted && t.bars { // the terminal has written ^C
+		fmt.Fprintln(t.errOut)
+	}
+	if n := len(result.Items); n > manyItems && n <= tableItems && !t.quiet {
 		t.itemTable(result.Items)
 	}
-	for _, i := range result.Items {
-		t.item(i, many)
-	}
+	t.items(result.Items)
 	if len(result.Items) > 0 && !t.quiet {
 		t.totals(result.Items)
-		if t.dry {
+		if t.task == dryRunning {
 			t.effects(result.Items)
 		} else {
 			t.whatNext(result)
@@ -54,6 +72,35 @@ func (t *teller) run(ctx context.Context, result engine.Result, runErr error) er
 	t.end(ctx, result, runErr)
 	return t.err
 }
+
+// items prints the items' blocks: no more than a person reads, and of the rest how
+// many there are of what.
+func (t *teller) items(items []engine.ItemResult) {
+	many, blocks := len(items) > manyItems, 0
+	rest := map[string]int{}
+	for _, i := range items {
+		switch {
+		case blocks < attention:
+			if t.item(i, many) {
+				blocks++
+			}
+		case i.Class != "" && !unbegun(i):
+			rest[i.Class]++
+		}
+	}
+	if len(rest) == 0 {
+		return
+	}
+	var parts []string
+	for _, class := range slices.Sorted(maps.Keys(rest)) {
+		parts = append(parts, count(rest[class])+" "+class)
+	}
+	t.blank()
+	t.text("and more of these: " + strings.Join(parts, ", "))
+}
+
+// unbegun tells an item that waits for the run to be resumed.
+func unbegun(i engine.ItemResult) bool { return i.Status == step.Interrupted }
 
 func (t *teller) close() {
 	for _, pack := range t.packs {
@@ -75,11 +122,24 @@ func (t *teller) end(ctx context.Context, result engine.Result, runErr error) {
 
 // command is a command that works where this one did.
 func (c *cli) command(verb string, args ...string) string {
-	words := append([]string{"precis", verb}, args...)
+	words := []string{"precis", verb}
+	for _, a := range args {
+		words = append(words, shortRun(a))
+	}
 	if c.state != defaultState {
 		words = append(words, "--state", c.state)
 	}
 	return strings.Join(words, " ")
+}
+
+// shortRun is enough of a run's id to name it by: the time, and of what is random
+// as much as two runs in one millisecond need. Other texts stay as they are.
+func shortRun(id string) string {
+	const whole, enough = len("01234567-89ab-7def-0123-456789abcdef"), len("01234567-89ab-7def")
+	if len(id) == whole && id[14] == '7' && strings.Count(id, "-") == 4 {
+		return id[:enough]
+	}
+	return id
 }
 
 // report reads the report an item left; nil for one that has none.
@@ -109,17 +169,18 @@ func (t told) done() bool {
 
 func (t told) status() string { return string(t.ItemResult.Status) }
 
-// item prints an item's block. Among many only what the table has no room for is
-// told.
-func (t *teller) item(r engine.ItemResult, many bool) {
+// item prints an item's block, if it has one: among many only what the table has
+// no room for is told.
+func (t *teller) item(r engine.ItemResult, many bool) bool {
 	i := told{ItemResult: r}
 	if !many || r.Status == step.Done {
 		i.Report = t.report(r)
 	}
-	if fine := i.done() && (i.Report == nil || len(i.Warnings) == 0); fine && (many || t.quiet) {
-		return
+	fine := unbegun(r) || i.done() && (i.Report == nil || len(i.Warnings) == 0)
+	if fine && (many || t.quiet) {
+		return false
 	}
-	if many {
+	if many && !t.first() {
 		t.blank()
 	}
 	t.title(t.near(r.Session), i.status())
@@ -135,6 +196,7 @@ func (t *teller) item(r engine.ItemResult, many bool) {
 	if !many && !t.quiet {
 		t.blank()
 	}
+	return true
 }
 
 // refusal says what is wrong, where, and what to do.
@@ -160,7 +222,10 @@ func (p *page) sizes(t told) {
 		p.report(t.Report)
 	}
 	for _, f := range t.Outputs {
-		p.path(outputLabel(f), f.Path, stands(f))
+		p.path(p.outputLabel(f, t.ItemResult.Session), f.Path, stands(f))
+	}
+	if t.Receipt != "" {
+		p.path("receipt", t.Receipt, "")
 	}
 }
 
@@ -173,14 +238,28 @@ func (p *page) report(r *compress.Report) {
 	p.warnings(r.Warnings)
 }
 
-func outputLabel(f step.Published) string {
+// outputLabel says what a file is to the session.
+func (p *page) outputLabel(f step.Published, session string) string {
 	switch {
 	case f.Op == step.Backup:
 		return "backup"
-	case f.Old != nil:
+	case p.inPlace(f, session):
 		return "session"
 	}
 	return "new file"
+}
+
+// inPlace tells whether a file stands under the session's own name.
+func (p *page) inPlace(f step.Published, session string) bool {
+	return f.Old != nil || p.whole(f.Path) == p.whole(session)
+}
+
+// whole is a path from the root.
+func (p *page) whole(path string) string {
+	if filepath.IsAbs(path) {
+		return filepath.Clean(path)
+	}
+	return filepath.Join(p.dir, path)
 }
 
 // stands says what publishing did, where it did not simply create a file.
@@ -213,105 +292,4 @@ func (p *page) warnings(all []compress.Warning) {
 			p.row("", "to keep them: "+next)
 		}
 	}
-}
-
-// itemTable is one row an item.
-func (p *page) itemTable(items []engine.ItemResult) {
-	columns := []column{
-		{head: "session", stretch: true}, {head: "status"}, {head: "bytes", right: true}, {head: "after", right: true},
-		{head: "change", right: true}, {head: "tokens", right: true}, {head: "after", right: true},
-	}
-	rows := make([][]string, len(items))
-	for i, r := range items {
-		rows[i] = []string{filepath.Base(r.Session), string(r.Status), "", "", "", "", ""}
-		if s := r.Sizes; s != nil {
-			copy(rows[i][2:], []string{size(s.Before.Bytes), size(s.After.Bytes), signed(s.Before.Bytes, s.After.Bytes), count(s.Before.Tokens), count(s.After.Tokens)})
-		}
-	}
-	p.table(0, columns, rows)
-}
-
-// signed is a change in size for a column.
-func signed(before, after int64) string {
-	sign := "-"
-	if after > before {
-		sign = "+"
-	}
-	return fmt.Sprintf("%s%d %%", sign, percentage(before, after))
-}
-
-// totals is a line over all items.
-func (p *page) totals(items []engine.ItemResult) {
-	counts := map[step.Status]int{}
-	var before, after int64
-	for _, i := range items {
-		counts[i.Status]++
-		if i.Sizes != nil && (i.Status == step.Done || i.Status == step.UpToDate) {
-			before, after = before+i.Sizes.Before.Bytes, after+i.Sizes.After.Bytes
-		}
-	}
-	text := tally(counts)
-	if before > 0 {
-		text += fmt.Sprintf("; %s → %s, %s", size(before), size(after), change(before, after))
-	}
-	if len(items) > manyItems {
-		p.blank()
-	}
-	p.text(text)
-}
-
-// tally counts items by status.
-func tally(counts map[step.Status]int) string {
-	var parts []string
-	for _, s := range []step.Status{step.Done, step.UpToDate, step.WouldRun, step.Refused, step.Failed, step.Waiting, step.Interrupted} {
-		if n := counts[s]; n > 0 {
-			parts = append(parts, fmt.Sprintf("%s %s", count(n), strings.ReplaceAll(string(s), "-", " ")))
-		}
-	}
-	return strings.Join(parts, ", ")
-}
-
-// whatNext says where everything is and how to go on from a new file.
-func (t *teller) whatNext(result engine.Result) {
-	var places []string
-	replaced := false
-	for _, i := range result.Items {
-		for _, f := range i.Outputs {
-			replaced = replaced || f.Old != nil
-			if place := filepath.Dir(f.Path); !slices.Contains(places, place) {
-				places = append(places, place)
-			}
-		}
-	}
-	t.blank()
-	if len(result.Items) > manyItems && !replaced {
-		for i, place := range places {
-			t.path([]string{"new files", ""}[min(i, 1)], place, "")
-		}
-	}
-	t.path("run", result.Run, "")
-	t.path("details", t.command("show", result.Run), "")
-	switch {
-	case replaced:
-		t.path("undo", t.command("restore", result.Run), "")
-		t.row("next", "Resume the sessions as usual.")
-	case len(places) > 0:
-		t.row("next", "The sessions are as they were. To go on from a new file: close the client, move the session out of its project's folder to a place of your own, put the new file there under the session's name, and resume as usual. A job with publish.to: replace does that.")
-	}
-}
-
-// effects lists what a dry run would have changed.
-func (t *teller) effects(items []engine.ItemResult) {
-	var rows [][]string
-	for _, i := range items {
-		for _, f := range i.Outputs {
-			rows = append(rows, []string{string(f.Op), t.near(f.Path), size(f.Bytes), "sha256:" + f.SHA256[:16]})
-		}
-	}
-	t.blank()
-	if len(rows) > 0 {
-		t.table(0, []column{{head: "would"}, {head: "file", stretch: true}, {head: "bytes", right: true}, {head: "digest"}}, rows)
-		t.blank()
-	}
-	t.text("A dry run: nothing was written. The same command without --dry-run does this.")
 }
