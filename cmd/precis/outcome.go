@@ -113,6 +113,9 @@ func (c *cli) fail(err error) int {
 
 // complain prints an error for people.
 func (c *cli) complain(t trouble) {
+	if t.Class == "interrupted" && c.bars {
+		fmt.Fprintln(c.errOut) // the terminal has written ^C
+	}
 	message := t.Message
 	if at := t.Place.String(); at != "" {
 		message = at + ": " + message

@@ -134,21 +134,32 @@ func (p *page) missing(part, name string, d *plan.Difference) string {
 	return p.near(name) + " was changed: " + brief(d.Old) + " → " + brief(d.New)
 }
 
-// brief shortens a digest, which nobody compares by eye.
+// brief is the beginning of a digest, which nobody compares by eye; other values
+// stay as they are.
 func brief(value string) string {
 	const prefix, digits = "sha256:", 12
-	if len(value) == len(prefix)+64 && strings.HasPrefix(value, prefix) {
-		return value[:len(prefix)+digits] + "…"
+	if isDigest(value) {
+		return value[len(prefix):][:digits]
 	}
 	return value
 }
 
-// firstStep is the step at which an item begins, and why.
-func (p *page) firstStep(i engine.PlannedItem) (name, why string) {
+func isDigest(value string) bool {
+	return len(value) == len("sha256:")+64 && strings.HasPrefix(value, "sha256:")
+}
+
+// firstStep is the step at which an item begins, and why; of digests, which are
+// each item's own, only when they are wanted.
+func (p *page) firstStep(i engine.PlannedItem, digests bool) (name, why string) {
 	for _, s := range i.Steps {
-		if s.Status == step.WouldRun {
-			return s.Step, p.why(s.Reason)
+		if s.Status != step.WouldRun {
+			continue
 		}
+		why = p.why(s.Reason)
+		if !digests && isDigest(s.Reason.Old) {
+			why, _, _ = strings.Cut(why, ": ")
+		}
+		return s.Step, why
 	}
 	return "", i.Class
 }
@@ -157,7 +168,7 @@ func (p *page) firstStep(i engine.PlannedItem) (name, why string) {
 func (p *page) planTable(items []engine.PlannedItem, quiet bool) {
 	var rows [][]string
 	for _, i := range items {
-		name, why := p.firstStep(i)
+		name, why := p.firstStep(i, true)
 		if !quiet || i.Status != step.UpToDate {
 			rows = append(rows, []string{filepath.Base(i.Session), string(i.Status), name, why})
 		}
@@ -173,10 +184,7 @@ func (p *page) planGroups(items []engine.PlannedItem, quiet bool) {
 	var order [][3]string
 	groups := map[[3]string]int{}
 	for _, i := range items {
-		name, why := p.firstStep(i)
-		if cut := strings.Index(why, ": sha256:"); cut > 0 {
-			why = why[:cut] // each has its own
-		}
+		name, why := p.firstStep(i, false)
 		key := [3]string{string(i.Status), name, why}
 		if groups[key] == 0 {
 			order = append(order, key)

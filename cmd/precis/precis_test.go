@@ -39,12 +39,17 @@ func TestScript(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"age":  ageCommand,
 			"code": codeCommand,
+			"cut":  cutCommand,
+			"flip": flipCommand,
 			"json": jsonCommand,
 			"keys": keysCommand,
+			"list": listCommand,
 			"mode": modeCommand,
 			"mask": maskCommand,
 			"same": sameCommand,
+			"sums": sumsCommand,
 		},
 	})
 }

@@ -38,6 +38,9 @@ func (c *cli) replay(ctx context.Context, id string) error {
 	bars := c.watch()
 	r, err := c.engine().Replay(ctx, id, bars)
 	bars.stop()
+	if ctx.Err() != nil { // whatever was told of it
+		return context.Cause(ctx)
+	}
 	if err != nil {
 		return err
 	}

@@ -57,10 +57,9 @@ func (t *teller) run(ctx context.Context, result engine.Result, runErr error) er
 	if t.interrupted && t.bars { // the terminal has written ^C
 		fmt.Fprintln(t.errOut)
 	}
-	if n := len(result.Items); n > manyItems && n <= tableItems && !t.quiet {
-		t.itemTable(result.Items)
+	if t.task != resuming || t.began {
+		t.items(result.Items)
 	}
-	t.items(result.Items)
 	if len(result.Items) > 0 && !t.quiet {
 		t.totals(result.Items)
 		if t.task == dryRunning {
@@ -77,6 +76,9 @@ func (t *teller) run(ctx context.Context, result engine.Result, runErr error) er
 // many there are of what.
 func (t *teller) items(items []engine.ItemResult) {
 	many, blocks := len(items) > manyItems, 0
+	if many && len(items) <= tableItems && !t.quiet {
+		t.itemTable(items)
+	}
 	rest := map[string]int{}
 	for _, i := range items {
 		switch {

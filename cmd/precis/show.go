@@ -67,7 +67,7 @@ func (c *cli) show(id string, items []string) error {
 			p.detail(&d.Detail[i])
 		}
 	}
-	p.row("next", c.nextOf(d))
+	c.nextOf(p, d)
 	return p.err
 }
 
@@ -190,20 +190,35 @@ func (p *page) steps(steps []engine.StepDetail) {
 	}
 }
 
-// nextOf says what to do about a run.
-func (c *cli) nextOf(d *engine.RunDetail) string {
+// nextOf says what can be done about a run.
+func (c *cli) nextOf(p *page, d *engine.RunDetail) {
 	switch d.Status {
 	case engine.RunRunning:
-		return "wait for it, or end that process and " + c.command("resume", d.Run)
+		p.row("next", "wait for it; or end that process, and then")
+		p.path("", c.command("resume", d.Run), "")
+		return
 	case engine.RunInterrupted:
-		return c.command("resume", d.Run)
+		p.path("next", c.command("resume", d.Run), "")
+		return
 	}
-	for i := range d.Detail {
-		if r := d.Detail[i].Result; r != nil && (r.Status == step.Refused && !r.Skip || r.Status == step.Failed) {
-			return "mend what the reasons name, then precis run " + filepath.Clean(d.File) + " does what is missing"
-		}
+	if slices.ContainsFunc(d.Detail, bad) {
+		p.row("next", "mend what the reasons name, and then")
+		p.path("", c.command("run", p.near(filepath.Clean(d.File))), "")
 	}
-	return "nothing; " + c.command("replay", d.Run) + " does it again and compares"
+	if slices.ContainsFunc(d.Detail, func(i engine.ItemDetail) bool { return replacedSession(i.Published) }) {
+		p.path("undo", c.command("restore", d.Run, "--session-closed"), "")
+	}
+	p.path("replay", c.command("replay", d.Run), "")
+}
+
+// bad tells an item that a person has to do something about.
+func bad(i engine.ItemDetail) bool {
+	r := i.Result
+	return r != nil && (r.Status == step.Refused && !r.Skip || r.Status == step.Failed)
+}
+
+func replacedSession(files []step.Published) bool {
+	return slices.ContainsFunc(files, func(f step.Published) bool { return f.Op == step.Replace && f.Old != nil })
 }
 
 func artifactNames(s engine.StepDetail) string {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"reflect"
 	"slices"
 	"strings"
@@ -286,6 +287,58 @@ func TestInterrupted(t *testing.T) {
 		if exists, err := afero.Exists(f, "out"); exists || err != nil {
 			t.Errorf("%v: the output folder was made (%v)", test.args, err)
 		}
+	}
+}
+
+// cutter is standard output that interrupts the program at the first line with a
+// text.
+type cutter struct {
+	at   string
+	stop context.CancelFunc
+}
+
+func (c cutter) Write(line []byte) (int, error) {
+	if strings.Contains(string(line), c.at) {
+		c.stop()
+	}
+	return len(line), nil
+}
+
+// TestResumeOfAChangedSession cuts a run short within its session, which is changed
+// then: to go on would mix two states of it.
+func TestResumeOfAChangedSession(t *testing.T) {
+	session, err := os.ReadFile("../../testdata/sessions/2.1.332-edits.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const job = `{"version":1,"kind":"compress","name":"n","input":{"sessions":["s.jsonl"]},"budgets":{"keepRecords":10},
+		"mode":{"summary":"deterministic"},"publish":{"to":"candidate","path":"out/{session}.jsonl"}}`
+	f := memfs.New(time.Now)
+	write := func(name string, data []byte) {
+		if err := afero.WriteFile(f, name, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("s.jsonl", session)
+	write("job.json", []byte(job))
+	ctx, cancel := context.WithCancel(context.Background())
+	cut := &cli{out: cutter{`"event":"step-finished","item":"s","step":"select"`, cancel}, fs: f, width: plainWidth}
+	if code := cut.execute(ctx, []string{"run", "job.json", "--json"}); code != exitInterrupted {
+		t.Fatalf("exit code %d", code)
+	}
+	write("s.jsonl", append(session, "{\"type\":\"mode\"}\n"...))
+	var out bytes.Buffer
+	c := &cli{out: &out, errOut: &out, fs: f, width: plainWidth}
+	if code := c.execute(context.Background(), []string{"resume", "last"}); code != exitFailed {
+		t.Errorf("exit code %d", code)
+	}
+	for _, want := range []string{"s.jsonl  refused", "source-changed: ", "next "} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("%q is not in\n%s", want, out.String())
+		}
+	}
+	if exists, err := afero.Exists(f, "out"); exists || err != nil {
+		t.Errorf("something was published (%v)", err)
 	}
 }
 
