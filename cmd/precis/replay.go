@@ -2,10 +2,12 @@ package main
 
 import (
 	"context"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/precis-dev/precis/engine"
+	"github.com/precis-dev/precis/engine/plan"
 )
 
 func (c *cli) replayVerb() *cobra.Command {
@@ -60,16 +62,28 @@ func (c *cli) tellReplay(r *engine.Replay) error {
 	counts := map[engine.ReplayStatus]int{}
 	for _, i := range r.Items {
 		counts[i.Status]++
-		if i.Status == engine.ReplaySame && (c.quiet || len(r.Items) > manyItems) {
-			continue
+		if i.Status != engine.ReplaySame || len(r.Items) <= manyItems && !c.quiet {
+			p.replayed(i)
 		}
-		p.replayed(i)
 	}
 	if !c.quiet {
-		p.text(counted(counts[engine.ReplaySame], "session", "sessions") + " the same, " +
-			count(counts[engine.ReplayDiffers]) + " different, " + count(counts[engine.ReplaySkipped]) + " skipped")
+		p.text(replayTally(counts))
 	}
 	return p.err
+}
+
+func replayTally(counts map[engine.ReplayStatus]int) string {
+	var parts []string
+	for _, s := range []engine.ReplayStatus{engine.ReplaySame, engine.ReplayDiffers, engine.ReplaySkipped} {
+		if n := counts[s]; n > 0 {
+			parts = append(parts, count(n)+" "+string(s))
+		}
+	}
+	text := strings.Join(parts, ", ")
+	if counts[engine.ReplaySame]+counts[engine.ReplayDiffers] == 0 {
+		text += "; nothing was compared"
+	}
+	return text
 }
 
 func (p *page) replayed(i engine.ReplayedItem) {
@@ -78,13 +92,22 @@ func (p *page) replayed(i engine.ReplayedItem) {
 		p.row("steps", counted(i.Steps, "step gives", "steps give")+" the same bytes as in the run")
 	}
 	if d := i.Difference; d != nil {
-		p.row("step", i.Step+", after "+counted(i.Steps, "step that is", "steps that are")+" the same")
-		p.row("differs", d.Component)
-		p.path("was", d.Old, "")
-		p.path("is", d.New, "")
+		p.difference(i, d)
 	}
 	if i.Message != "" {
 		p.row("reason", i.Message)
 	}
 	p.blank()
+}
+
+// difference says where a replay went another way: at which step, in what, and both
+// values.
+func (p *page) difference(i engine.ReplayedItem, d *plan.Difference) {
+	if i.Step != "" {
+		p.row("step", i.Step+"; "+counted(i.Steps, "step before it is", "steps before it are")+" the same")
+	}
+	part, name, _ := strings.Cut(d.Component, ".")
+	p.row("differs", strings.TrimSpace(part+" "+name))
+	p.row("was", d.Old)
+	p.row("is now", d.New)
 }

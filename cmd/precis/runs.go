@@ -23,7 +23,7 @@ EXIT STATUS
   1    the state folder cannot be read`,
 		Example: `  precis runs
   precis runs --state nightly/.precis --json`,
-		Args: between(0, 0, "no"),
+		Args: between(0, 0, "no arguments"),
 		RunE: func(*cobra.Command, []string) error { return c.runs() },
 	}
 }
@@ -114,6 +114,9 @@ func common(a, b string) int {
 
 // summary counts a run's items by how they ended.
 func summary(r engine.RunInfo) string {
+	if r.Problem != "" { // what could be read of it says less than it seems
+		return ""
+	}
 	ended := 0
 	for _, n := range r.Count {
 		ended += n

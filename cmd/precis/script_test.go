@@ -62,6 +62,7 @@ func ageCommand(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // flipCommand changes a byte of a file, or of its Nth line: flip FILE OFFSET [LINE].
+// An offset below 0 is from the end.
 func flipCommand(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 || len(args) > 3 {
 		ts.Fatalf("usage: flip FILE OFFSET [LINE]")
@@ -73,6 +74,9 @@ func flipCommand(ts *testscript.TestScript, neg bool, args []string) {
 		line, err := strconv.Atoi(args[2])
 		ts.Check(err)
 		at += len(strings.Join(strings.SplitAfter(string(data), "\n")[:line-1], ""))
+	}
+	if at < 0 { // from the end
+		at += len(data)
 	}
 	data[at] ^= 1
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), data, 0o600))

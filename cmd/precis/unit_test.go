@@ -18,6 +18,7 @@ import (
 
 	"github.com/precis-dev/precis/engine"
 	"github.com/precis-dev/precis/engine/event"
+	"github.com/precis-dev/precis/engine/plan"
 	"github.com/precis-dev/precis/engine/step"
 	"github.com/precis-dev/precis/fsys/memfs"
 	"github.com/precis-dev/precis/spec"
@@ -339,6 +340,28 @@ func TestResumeOfAChangedSession(t *testing.T) {
 	}
 	if exists, err := afero.Exists(f, "out"); exists || err != nil {
 		t.Errorf("something was published (%v)", err)
+	}
+}
+
+// TestReplayThatDiffers says where, in what, and both values, whole.
+func TestReplayThatDiffers(t *testing.T) {
+	was, is := "sha256:"+strings.Repeat("a", 64), "sha256:"+strings.Repeat("b", 64)
+	var out bytes.Buffer
+	c := &cli{out: &out, width: plainWidth, dir: "/home"}
+	err := c.tellReplay(&engine.Replay{Items: []engine.ReplayedItem{
+		{Item: "a", Source: "/home/a.jsonl", Status: engine.ReplayDiffers, Steps: 2, Step: "fold", Difference: &plan.Difference{Component: "artifacts.summary", Old: was, New: is}},
+		{Item: "b", Source: "/home/b.jsonl", Status: engine.ReplaySame, Steps: 6},
+	}})
+	want := "a.jsonl  differs\n" +
+		"  step       fold; 2 steps before it are the same\n" +
+		"  differs    artifacts summary\n" +
+		"  was        " + was + "\n" +
+		"  is now     " + is + "\n\n" +
+		"b.jsonl  same\n" +
+		"  steps      6 steps give the same bytes as in the run\n\n" +
+		"1 same, 1 differs\n"
+	if err != nil || out.String() != want {
+		t.Errorf("got\n%swant\n%s(%v)", out.String(), want, err)
 	}
 }
 
