@@ -215,23 +215,24 @@ func (p *page) refusal(r engine.ItemResult) {
 	}
 }
 
-func (p *page) sizes(t told) {
-	if s := t.Sizes; s != nil {
-		p.row("size", fmt.Sprintf("%s → %s, %s", size(s.Before.Bytes), size(s.After.Bytes), change(s.Before.Bytes, s.After.Bytes)))
-		p.row("tokens", fmt.Sprintf("%s → %s, %s (estimated)", count(s.Before.Tokens), count(s.After.Tokens), change(s.Before.Tokens, s.After.Tokens)))
+func (t *teller) sizes(i told) {
+	if s := i.Sizes; s != nil {
+		t.row("size", fmt.Sprintf("%s → %s, %s", size(s.Before.Bytes), size(s.After.Bytes), change(s.Before.Bytes, s.After.Bytes)))
+		t.row("tokens", fmt.Sprintf("%s → %s, %s (estimated)", count(s.Before.Tokens), count(s.After.Tokens), change(s.Before.Tokens, s.After.Tokens)))
 	}
-	if t.Report != nil {
-		p.report(t.Report)
+	if i.Report != nil {
+		t.gist(i.Report)
 	}
-	for _, f := range t.Outputs {
-		p.path(p.outputLabel(f, t.ItemResult.Session), f.Path, stands(f))
+	for _, f := range i.Outputs {
+		t.path(t.outputLabel(f, i.ItemResult.Session), f.Path, t.stands(f))
 	}
-	if t.Receipt != "" {
-		p.path("receipt", t.Receipt, "")
+	if i.Receipt != "" {
+		t.path("receipt", i.Receipt, "")
 	}
 }
 
-func (p *page) report(r *compress.Report) {
+// gist is what the report says in short.
+func (p *page) gist(r *compress.Report) {
 	s := r.Partition
 	p.row("records", fmt.Sprintf("%s folded, %s kept raw, %s beside them, %s control", count(s.Summary.Count), count(s.Raw.Count), count(s.Side.Count), count(s.Control.Count)))
 	p.row("excluded", fmt.Sprintf("%s of other branches, %s unattributed", count(s.ExcludedBranch.Count), count(s.ExcludedUnattributed.Count)))
@@ -264,12 +265,17 @@ func (p *page) whole(path string) string {
 	return filepath.Join(p.dir, path)
 }
 
-// stands says what publishing did, where it did not simply create a file.
-func stands(f step.Published) string {
-	switch f.Op {
-	case step.Keep:
+// stands says what became of a file, where it was not simply created.
+func (t *teller) stands(f step.Published) string {
+	old := t.task == restoring
+	switch {
+	case f.Op == step.Keep && old:
+		return " (the old one stands already)"
+	case f.Op == step.Replace && old:
+		return " (the old one again)"
+	case f.Op == step.Keep:
 		return " (in place already, byte for byte)"
-	case step.Replace:
+	case f.Op == step.Replace:
 		return " (replaced)"
 	}
 	return ""
