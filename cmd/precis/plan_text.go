@@ -126,7 +126,7 @@ func subject(part, name string) string {
 // missing says what became of something that an earlier run left.
 func (p *page) missing(part, name string, d *plan.Difference) string {
 	if part == "artifacts" {
-		return "the record has no more the " + name + " of the earlier run: " + d.New
+		return "the record no longer has the " + name + " of the earlier run: " + d.New
 	}
 	if strings.HasPrefix(d.New, "(") {
 		return p.near(name) + " is " + strings.Trim(d.New, "()")

@@ -108,6 +108,6 @@ func (p *page) difference(i engine.ReplayedItem, d *plan.Difference) {
 	}
 	part, name, _ := strings.Cut(d.Component, ".")
 	p.row("differs", strings.TrimSpace(part+" "+name))
-	p.row("was", d.Old)
-	p.row("is now", d.New)
+	p.row("was", strings.TrimPrefix(d.Old, "sha256:")) // whole, in eighty columns
+	p.row("is now", strings.TrimPrefix(d.New, "sha256:"))
 }

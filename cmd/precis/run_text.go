@@ -220,11 +220,12 @@ func (t *teller) sizes(i told) {
 		t.row("size", fmt.Sprintf("%s → %s, %s", size(s.Before.Bytes), size(s.After.Bytes), change(s.Before.Bytes, s.After.Bytes)))
 		t.row("tokens", fmt.Sprintf("%s → %s, %s (estimated)", count(s.Before.Tokens), count(s.After.Tokens), change(s.Before.Tokens, s.After.Tokens)))
 	}
-	if i.Report != nil {
+	same := i.ItemResult.Status == step.UpToDate
+	if i.Report != nil && !same {
 		t.gist(i.Report)
 	}
 	for _, f := range i.Outputs {
-		t.path(t.outputLabel(f, i.ItemResult.Session), f.Path, t.stands(f))
+		t.path(t.outputLabel(f, i.ItemResult.Session), f.Path, t.stands(f, same))
 	}
 	if i.Receipt != "" {
 		t.path("receipt", i.Receipt, "")
@@ -265,15 +266,15 @@ func (p *page) whole(path string) string {
 	return filepath.Join(p.dir, path)
 }
 
-// stands says what became of a file, where it was not simply created.
-func (t *teller) stands(f step.Published) string {
+// stands says what became of a file, where its item's status does not.
+func (t *teller) stands(f step.Published, same bool) string {
 	old := t.task == restoring
 	switch {
 	case f.Op == step.Keep && old:
 		return " (the old one stands already)"
 	case f.Op == step.Replace && old:
 		return " (the old one again)"
-	case f.Op == step.Keep:
+	case f.Op == step.Keep && !same:
 		return " (in place already, byte for byte)"
 	case f.Op == step.Replace:
 		return " (replaced)"

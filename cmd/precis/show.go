@@ -103,7 +103,7 @@ func (c *cli) showArtifact(id string, items []string, name string) error {
 func (p *page) runInfo(d *engine.RunDetail) {
 	p.title("run "+d.Run, string(d.Status))
 	p.path("job", d.File, "")
-	p.row("digest", d.Job)
+	p.row("digest", brief(d.Job))
 	p.row("begun", moment(d.Opened))
 	if d.Resumed > 0 {
 		p.row("resumed", counted(d.Resumed, "time", "times"))

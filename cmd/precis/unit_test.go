@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"reflect"
 	"slices"
@@ -97,6 +98,56 @@ func TestTableAlignsWideCharacters(t *testing.T) {
 	}
 	if p.err != nil || !slices.Equal(got, want) {
 		t.Errorf("lines are %v wide, want %v:\n%s", got, want, b.String())
+	}
+}
+
+// TestWideTable: all columns that stretch give way, the widest first.
+func TestWideTable(t *testing.T) {
+	p := &page{w: io.Discard, width: 30}
+	columns := []column{{head: "a", stretch: true}, {head: "b"}, {head: "c", stretch: true}}
+	row := []string{strings.Repeat("x", 30), "yyyy", strings.Repeat("z", 12)}
+	for width, want := range map[int][]int{30: {11, 4, 11}, 50: {30, 4, 12}, 34: {14, 4, 12}, 10: {8, 4, 8}} {
+		p.width = width
+		if got := p.widths(0, columns, [][]string{row}); !slices.Equal(got, want) {
+			t.Errorf("%d columns: %v, want %v", width, got, want)
+		}
+	}
+}
+
+func TestShortIDs(t *testing.T) {
+	var list []engine.RunInfo
+	for _, id := range []string{"01a22dd0-cbeb-79e0-992c-16938b22330f", "01a22dd0-cc6b-7280-9ce4-ff47ec908121", "01a22dd0-cc6b-7290-9ce4-ff47ec908121", "odd"} {
+		list = append(list, engine.RunInfo{Run: id})
+	}
+	want := []string{"01a22dd0-cbeb", "01a22dd0-cc6b-728", "01a22dd0-cc6b-729", "odd"}
+	if got := shortIDs(list); !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	for id, want := range map[string]string{list[0].Run: "01a22dd0-cbeb-79e0", "last": "last", "a-session": "a-session"} {
+		if got := shortRun(id); got != want {
+			t.Errorf("shortRun(%q) = %q, want %q", id, got, want)
+		}
+	}
+}
+
+// TestWhy says in words what is different.
+func TestWhy(t *testing.T) {
+	a, b := "sha256:"+strings.Repeat("a", 64), "sha256:"+strings.Repeat("b", 64)
+	p := &page{dir: "/home"}
+	for d, want := range map[plan.Difference]string{
+		{Component: "record", Old: "(none)", New: "first run"}:        "not done before",
+		{Component: "params.budgets.tokens", Old: "1", New: "2"}:      "budgets.tokens: 1 → 2",
+		{Component: "inputs.source", Old: a, New: b}:                  "the session was changed: aaaaaaaaaaaa → bbbbbbbbbbbb",
+		{Component: "inputs.handoff", Old: a, New: "(none)"}:          "handoff was changed: aaaaaaaaaaaa → (none)",
+		{Component: "version", Old: "1", New: "2"}:                    "this precis does the step otherwise, version: 1 → 2",
+		{Component: "published./home/out/a.b", Old: a, New: "(gone)"}: "out/a.b is gone",
+		{Component: "published./home/out/a", Old: a, New: b}:          "out/a was changed: aaaaaaaaaaaa → bbbbbbbbbbbb",
+		{Component: "artifacts.report", Old: a, New: "(missing)"}:     "the record no longer has the report of the earlier run: (missing)",
+		{Component: "algorithm", Old: "key/1", New: "key/2"}:          "algorithm: key/1 → key/2",
+	} {
+		if got := p.why(&d); got != want {
+			t.Errorf("%s: %q, want %q", d.Component, got, want)
+		}
 	}
 }
 
@@ -345,11 +396,11 @@ func TestResumeOfAChangedSession(t *testing.T) {
 
 // TestReplayThatDiffers says where, in what, and both values, whole.
 func TestReplayThatDiffers(t *testing.T) {
-	was, is := "sha256:"+strings.Repeat("a", 64), "sha256:"+strings.Repeat("b", 64)
+	was, is := strings.Repeat("a", 64), strings.Repeat("b", 64)
 	var out bytes.Buffer
 	c := &cli{out: &out, width: plainWidth, dir: "/home"}
 	err := c.tellReplay(&engine.Replay{Items: []engine.ReplayedItem{
-		{Item: "a", Source: "/home/a.jsonl", Status: engine.ReplayDiffers, Steps: 2, Step: "fold", Difference: &plan.Difference{Component: "artifacts.summary", Old: was, New: is}},
+		{Item: "a", Source: "/home/a.jsonl", Status: engine.ReplayDiffers, Steps: 2, Step: "fold", Difference: &plan.Difference{Component: "artifacts.summary", Old: "sha256:" + was, New: "sha256:" + is}},
 		{Item: "b", Source: "/home/b.jsonl", Status: engine.ReplaySame, Steps: 6},
 	}})
 	want := "a.jsonl  differs\n" +
