@@ -15,12 +15,13 @@ import (
 	"github.com/precis-dev/precis/jobs/compress"
 )
 
-// How many items are told a block each, in a table, and of more still how many
-// that need attention have a block.
+// How many items are told a block each, and in a table; how many that need
+// attention have a block, and if there are more, how many of a kind.
 const (
 	manyItems  = 5
 	tableItems = 100
-	attention  = 20
+	attention  = 10
+	alike      = 3
 )
 
 // told is an item with its report, if it got that far.
@@ -72,33 +73,76 @@ func (t *teller) run(ctx context.Context, result engine.Result, runErr error) er
 	return t.err
 }
 
-// items prints the items' blocks: no more than a person reads, and of the rest how
-// many there are of what.
+// items prints the items: each in a block if they are few, else those that need
+// attention.
 func (t *teller) items(items []engine.ItemResult) {
-	many, blocks := len(items) > manyItems, 0
+	many := len(items) > manyItems
 	if many && len(items) <= tableItems && !t.quiet {
 		t.itemTable(items)
 	}
-	rest := map[string]int{}
-	for _, i := range items {
-		switch {
-		case blocks < attention:
-			if t.item(i, many) {
-				blocks++
-			}
-		case i.Class != "" && !unbegun(i):
-			rest[i.Class]++
+	if many {
+		t.needing(items)
+		return
+	}
+	for _, r := range items {
+		i := t.told(r)
+		if !t.quiet || i.needs() != "" {
+			t.item(i, false)
 		}
 	}
+}
+
+// needing prints those of many items that need attention: no more than a person
+// reads, and of the rest how many there are of what.
+func (t *teller) needing(items []engine.ItemResult) {
+	rest, blocks := map[string]int{}, 0
+	most := t.ofAKind(items)
+	shown := map[string]int{}
+	for _, r := range items {
+		i := told{ItemResult: r}
+		if r.Status == step.Done {
+			i = t.told(r)
+		}
+		switch need := i.needs(); {
+		case need == "":
+		case blocks < attention && shown[need] < most:
+			t.item(i, true)
+			blocks++
+			shown[need]++
+		default:
+			rest[need]++
+		}
+	}
+	t.more(rest)
+}
+
+// ofAKind is how many items that need attention for the same have a block.
+func (t *teller) ofAKind(items []engine.ItemResult) int {
+	n := 0
+	for _, r := range items {
+		if r.Class != "" && !unbegun(r) {
+			n++
+		}
+	}
+	if n > attention {
+		return alike
+	}
+	return attention
+}
+
+// more says what had no room.
+func (t *teller) more(rest map[string]int) {
 	if len(rest) == 0 {
 		return
 	}
 	var parts []string
-	for _, class := range slices.Sorted(maps.Keys(rest)) {
-		parts = append(parts, count(rest[class])+" "+class)
+	more := 0
+	for _, need := range slices.Sorted(maps.Keys(rest)) {
+		parts = append(parts, count(rest[need])+" "+need)
+		more += rest[need]
 	}
 	t.blank()
-	t.text("and more of these: " + strings.Join(parts, ", "))
+	t.text("and " + count(more) + " more: " + strings.Join(parts, ", "))
 }
 
 // unbegun tells an item that waits for the run to be resumed.
@@ -171,25 +215,32 @@ func (t told) done() bool {
 
 func (t told) status() string { return string(t.ItemResult.Status) }
 
-// item prints an item's block, if it has one: among many only what the table has
-// no room for is told.
-func (t *teller) item(r engine.ItemResult, many bool) bool {
-	i := told{ItemResult: r}
-	if !many || r.Status == step.Done {
-		i.Report = t.report(r)
+// told is an item with its report.
+func (t *teller) told(r engine.ItemResult) told { return told{r, t.report(r)} }
+
+// needs is what an item needs attention for, "" for nothing.
+func (t told) needs() string {
+	switch {
+	case unbegun(t.ItemResult):
+		return "" // told for the run as a whole
+	case !t.done():
+		return t.Class
+	case t.Report != nil && len(t.Warnings) > 0:
+		return "done with warnings"
 	}
-	fine := unbegun(r) || i.done() && (i.Report == nil || len(i.Warnings) == 0)
-	if fine && (many || t.quiet) {
-		return false
-	}
+	return ""
+}
+
+// item prints an item's block: among many what the table has no room for.
+func (t *teller) item(i told, many bool) {
 	if many && !t.first() {
 		t.blank()
 	}
-	t.title(t.near(r.Session), i.status())
+	t.title(t.near(i.ItemResult.Session), i.status())
 	switch {
 	case i.Class == "interrupted": // told for the run as a whole
 	case !i.done():
-		t.refusal(r)
+		t.refusal(i.ItemResult)
 	case many || t.quiet:
 		t.warnings(i.Warnings)
 	default:
@@ -198,7 +249,6 @@ func (t *teller) item(r engine.ItemResult, many bool) bool {
 	if !many && !t.quiet {
 		t.blank()
 	}
-	return true
 }
 
 // refusal says what is wrong, where, and what to do.
