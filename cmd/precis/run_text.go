@@ -275,7 +275,7 @@ func (t *teller) sizes(i told) {
 		t.gist(i.Report)
 	}
 	for _, f := range i.Outputs {
-		t.path(t.outputLabel(f, i.ItemResult.Session), f.Path, t.stands(f, same))
+		t.output(f, i.ItemResult.Session, same)
 	}
 	if i.Receipt != "" {
 		t.path("receipt", i.Receipt, "")
@@ -292,15 +292,34 @@ func (p *page) gist(r *compress.Report) {
 	p.warnings(r.Warnings)
 }
 
-// outputLabel says what a file is to the session.
-func (p *page) outputLabel(f step.Published, session string) string {
+// output says what became of a file. The session's own name is the block's title.
+func (t *teller) output(f step.Published, session string, same bool) {
 	switch {
 	case f.Op == step.Backup:
-		return "backup"
-	case p.inPlace(f, session):
-		return "session"
+		t.path("backup", f.Path, "")
+	case t.inPlace(f, session):
+		t.row("session", t.becameOf(f))
+	case f.Op == step.Keep && !same:
+		t.path("new file", f.Path, " (in place already, byte for byte)")
+	case f.Op == step.Replace:
+		t.path("new file", f.Path, " (replaced)")
+	default:
+		t.path("new file", f.Path, "")
 	}
-	return "new file"
+}
+
+// becameOf says what stands under a session's name.
+func (t *teller) becameOf(f step.Published) string {
+	old := t.task == restoring
+	switch {
+	case f.Op == step.Keep && old:
+		return "the old one stands already"
+	case f.Op == step.Keep:
+		return "as an earlier run left it"
+	case old:
+		return "the old one is in its place again"
+	}
+	return "the new one is in its place"
 }
 
 // inPlace tells whether a file stands under the session's own name.
@@ -314,22 +333,6 @@ func (p *page) whole(path string) string {
 		return filepath.Clean(path)
 	}
 	return filepath.Join(p.dir, path)
-}
-
-// stands says what became of a file, where its item's status does not.
-func (t *teller) stands(f step.Published, same bool) string {
-	old := t.task == restoring
-	switch {
-	case f.Op == step.Keep && old:
-		return " (the old one stands already)"
-	case f.Op == step.Replace && old:
-		return " (the old one again)"
-	case f.Op == step.Keep && !same:
-		return " (in place already, byte for byte)"
-	case f.Op == step.Replace:
-		return " (replaced)"
-	}
-	return ""
 }
 
 func (p *page) gates(gates []compress.Gate) {

@@ -154,23 +154,25 @@ func (p *page) detail(d *engine.ItemDetail) {
 	if s := d.Sizes; s != nil {
 		p.row("size", fmt.Sprintf("%s → %s, %s", size(s.Before.Bytes), size(s.After.Bytes), change(s.Before.Bytes, s.After.Bytes)))
 	}
-	for _, f := range d.Published {
-		p.path(p.outputLabel(f, d.Source), f.Path, "  sha256:"+f.SHA256[:12])
-	}
-	for _, f := range d.Restored {
-		p.path(restoredLabel(f), f.Path, "  sha256:"+f.SHA256[:12])
-	}
+	p.files("replaced", d.Source, d.Published)
+	p.files("put back", d.Source, d.Restored)
 	p.steps(d.Steps)
 	p.blank()
 }
 
-// restoredLabel tells the session that was put back from the backup of what stood
-// there until then.
-func restoredLabel(f step.Published) string {
-	if f.Op == step.Backup {
-		return "backup"
+// files lists what was published; the session itself is told by what was done to it.
+func (p *page) files(done, session string, files []step.Published) {
+	for _, f := range files {
+		digest := "sha256:" + f.SHA256[:12]
+		switch {
+		case f.Op == step.Backup:
+			p.path("backup", f.Path, "  "+digest)
+		case p.inPlace(f, session):
+			p.row(done, digest)
+		default:
+			p.path("new file", f.Path, "  "+digest)
+		}
 	}
-	return "put back"
 }
 
 func (p *page) steps(steps []engine.StepDetail) {
@@ -205,7 +207,7 @@ func (c *cli) nextOf(p *page, d *engine.RunDetail) {
 		p.row("next", "mend what the reasons name, and then")
 		p.path("", c.command("run", p.near(filepath.Clean(d.File))), "")
 	}
-	if slices.ContainsFunc(d.Detail, func(i engine.ItemDetail) bool { return replacedSession(i.Published) }) {
+	if slices.ContainsFunc(d.Detail, replacedStill) {
 		p.path("undo", c.command("restore", d.Run, "--session-closed"), "")
 	}
 	p.path("replay", c.command("replay", d.Run), "")
@@ -217,8 +219,10 @@ func bad(i engine.ItemDetail) bool {
 	return r != nil && (r.Status == step.Refused && !r.Skip || r.Status == step.Failed)
 }
 
-func replacedSession(files []step.Published) bool {
-	return slices.ContainsFunc(files, func(f step.Published) bool { return f.Op == step.Replace && f.Old != nil })
+// replacedStill tells an item whose session was replaced and not put back.
+func replacedStill(i engine.ItemDetail) bool {
+	replaced := func(f step.Published) bool { return f.Op == step.Replace && f.Old != nil }
+	return slices.ContainsFunc(i.Published, replaced) && len(i.Restored) == 0
 }
 
 func artifactNames(s engine.StepDetail) string {
