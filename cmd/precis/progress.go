@@ -40,9 +40,9 @@ type watcher struct {
 }
 
 // watch begins to wait. A log on the same terminal and bars would write over
-// each other, so --verbose has no bars.
+// each other, so --verbose has no bars; --json tells progress itself.
 func (c *cli) watch() *watcher {
-	if !c.bars || c.quiet || c.verbose {
+	if !c.bars || c.quiet || c.verbose || c.json {
 		return &watcher{}
 	}
 	begin := make(chan any)

@@ -1,9 +1,40 @@
 package main
 
 import (
+	"fmt"
+	"io"
 	"testing"
 	"time"
+
+	"github.com/precis-dev/precis/engine/event"
 )
+
+// TestLinesOfManyItems: small items of a large run have no line, large ones have,
+// but no more than a terminal holds; few items have one each.
+func TestLinesOfManyItems(t *testing.T) {
+	for _, test := range []struct {
+		items int
+		bytes int64
+		want  int
+	}{{10000, 20 << 10, 0}, {10000, largeItem, mostBars}, {manyItems, 20 << 10, manyItems}, {1, 20 << 10, 1}} {
+		w := (&cli{errOut: io.Discard, bars: true}).watch()
+		w.Emit(event.RunStarted{Items: test.items, Bytes: int64(test.items) * test.bytes})
+		begun := min(test.items, 50)
+		for i := range begun {
+			w.Emit(event.ItemStarted{Item: fmt.Sprint(i), Label: "s.jsonl", Bytes: test.bytes})
+		}
+		if len(w.items) != test.want {
+			t.Errorf("%d items of %d bytes: %d lines, want %d", test.items, test.bytes, len(w.items), test.want)
+		}
+		for i := range begun {
+			w.Emit(event.ItemFinished{ID: fmt.Sprint(i), Bytes: test.bytes})
+		}
+		if len(w.items) > 0 || w.whole != nil && w.whole.bytesDone.Load() != int64(begun)*test.bytes {
+			t.Errorf("%d items of %d bytes: %d lines are left", test.items, test.bytes, len(w.items))
+		}
+		w.stop()
+	}
+}
 
 func TestTimeLeft(t *testing.T) {
 	tests := []struct {

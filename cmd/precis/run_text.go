@@ -316,6 +316,8 @@ func (t *teller) becameOf(f step.Published) string {
 		return "the old one stands already"
 	case f.Op == step.Keep:
 		return "as an earlier run left it"
+	case t.task == dryRunning:
+		return "would be replaced by the new one"
 	case old:
 		return "the old one is in its place again"
 	}
