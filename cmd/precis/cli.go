@@ -21,6 +21,7 @@ type cli struct {
 	fs          afero.Fs
 	dir         string // the working directory; "" when it is not known
 	width       int    // columns of a terminal at out
+	errWidth    int    // columns of a terminal at errOut; 0 for none
 	color       bool   // out takes colour
 	bars        bool   // errOut takes progress bars
 
@@ -46,7 +47,12 @@ func newCLI(out, errOut *os.File, getenv func(string) string) *cli {
 			c.width = w
 		}
 	}
-	c.bars = term.IsTerminal(int(errOut.Fd())) && getenv("TERM") != "dumb"
+	if term.IsTerminal(int(errOut.Fd())) {
+		c.bars = getenv("TERM") != "dumb"
+		if w, _, err := term.GetSize(int(errOut.Fd())); err == nil {
+			c.errWidth = w
+		}
+	}
 	return c
 }
 

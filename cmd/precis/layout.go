@@ -17,6 +17,7 @@ type page struct {
 	width int
 	color bool
 	dir   string // the working directory
+	some  bool   // something was printed
 	err   error
 }
 
@@ -32,9 +33,13 @@ const maxText = 100
 
 func (p *page) printf(format string, args ...any) {
 	if p.err == nil {
+		p.some = true
 		_, p.err = fmt.Fprintf(p.w, format, args...)
 	}
 }
+
+// first tells that the page is still empty.
+func (p *page) first() bool { return !p.some }
 
 func (p *page) blank() { p.printf("\n") }
 
@@ -126,6 +131,9 @@ func (p *page) table(indent int, columns []column, rows [][]string) {
 
 const gap = "  "
 
+// leastColumn is how far a column stretches the other way.
+const leastColumn = 8
+
 func (p *page) widths(indent int, columns []column, rows [][]string) []int {
 	widths := make([]int, len(columns))
 	total := indent + len(gap)*(len(columns)-1)
@@ -136,10 +144,17 @@ func (p *page) widths(indent int, columns []column, rows [][]string) []int {
 		}
 		total += widths[i]
 	}
-	for i, c := range columns {
-		if over := total - p.width; c.stretch && over > 0 {
-			widths[i] = max(widths[i]-over, 8)
+	for over := total - p.width; over > 0; over-- {
+		widest := -1
+		for i, c := range columns {
+			if c.stretch && widths[i] > leastColumn && (widest < 0 || widths[i] > widths[widest]) {
+				widest = i
+			}
 		}
+		if widest < 0 {
+			break
+		}
+		widths[widest]--
 	}
 	return widths
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/precis-dev/precis/engine/step"
 	"github.com/precis-dev/precis/spec"
@@ -113,13 +114,29 @@ func (c *cli) fail(err error) int {
 
 // complain prints an error for people.
 func (c *cli) complain(t trouble) {
+	if t.Class == "interrupted" && c.bars {
+		fmt.Fprintln(c.errOut) // the terminal has written ^C
+	}
 	message := t.Message
 	if at := t.Place.String(); at != "" {
 		message = at + ": " + message
 	}
-	fmt.Fprintf(c.errOut, "precis: %s\n", visible(message))
+	c.say("precis: ", message)
 	if t.Next != "" {
-		fmt.Fprintf(c.errOut, "  next: %s\n", visible(t.Next))
+		c.say("  next: ", t.Next)
+	}
+}
+
+// say prints a labelled text on standard error. It is wrapped on a terminal only:
+// programs look for it line by line.
+func (c *cli) say(label, text string) {
+	lines := []string{visible(text)}
+	if c.errWidth > 0 {
+		lines = wrap(visible(text), min(max(c.errWidth, 40), maxText)-len(label))
+	}
+	for _, line := range lines {
+		fmt.Fprintf(c.errOut, "%s%s\n", label, line)
+		label = strings.Repeat(" ", len(label))
 	}
 }
 

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -21,9 +20,9 @@ would do it or whether what an earlier run did still stands. Of a step that woul
 be done it names the first thing that differs from the last run, with its old and
 its new value. It decides as run does, and writes nothing.
 
-Steps build on each other: of one whose inputs would be made anew the reason is the
-step before. What only doing the work can show, such as a session that is refused
-for what is in it, a plan does not know.
+Steps build on each other: of one whose inputs would be made anew the reason is
+the step before. What only doing the work can show, such as a session that is
+refused for what is in it, a plan does not know.
 
 With --json: {"jobs": [{"job", "file", "items": [{"session", "status", "steps":
 [{"step", "status", "reason": {"component", "old", "new"}}]}]}]}.
@@ -95,91 +94,4 @@ func (c *cli) tellPlans(jobs []*spec.Job, all []plannedJob) error {
 		p.plan(planned.Items, c.quiet)
 	}
 	return p.err
-}
-
-// plan prints a block for each item, or a table of many.
-func (p *page) plan(items []engine.PlannedItem, quiet bool) {
-	counts := map[step.Status]int{}
-	many := len(items) > manyItems
-	if many {
-		p.planTable(items, quiet)
-	}
-	for _, i := range items {
-		counts[i.Status]++
-		if !many && !(quiet && i.Status == step.UpToDate) {
-			p.planItem(i)
-		}
-	}
-	if many {
-		p.blank()
-	}
-	if !quiet {
-		p.text(tally(counts))
-	}
-}
-
-func (p *page) planItem(i engine.PlannedItem) {
-	p.title(p.near(i.Session), string(i.Status))
-	if i.Class != "" {
-		p.row("reason", i.Class+": "+i.Message)
-		p.row("next", i.Next)
-	}
-	if i.Same != "" {
-		p.row("done by", "run "+i.Same)
-	}
-	if fresh(i.Steps) {
-		p.row("reason", "not done before")
-	} else {
-		p.planSteps(i.Steps)
-	}
-	p.blank()
-}
-
-// fresh tells whether there is no earlier run to compare with.
-func fresh(steps []engine.PlannedStep) bool {
-	return len(steps) > 0 && steps[0].Reason != nil && steps[0].Reason.Component == engine.NoRecord
-}
-
-func (p *page) planSteps(steps []engine.PlannedStep) {
-	for _, s := range steps {
-		if s.Status == step.WouldRun {
-			p.row(s.Step, why(s))
-		}
-	}
-}
-
-// why says what is different about a step.
-func why(s engine.PlannedStep) string {
-	r := s.Reason
-	if r.Component == engine.NoRecord {
-		return "not done before"
-	}
-	return r.Component + ": " + brief(r.Old) + " → " + brief(r.New)
-}
-
-// brief shortens a digest, which nobody compares by eye.
-func brief(value string) string {
-	const digits = 12
-	if head := len("sha256:") + digits; len(value) == len("sha256:")+64 && value[:7] == "sha256:" {
-		return value[:head] + "…"
-	}
-	return value
-}
-
-// planTable is a row for each item: its first step that would be done, and why.
-func (p *page) planTable(items []engine.PlannedItem, quiet bool) {
-	var rows [][]string
-	for _, i := range items {
-		row := []string{filepath.Base(i.Session), string(i.Status), "", i.Class}
-		for _, s := range i.Steps {
-			if s.Status == step.WouldRun {
-				row[2], row[3] = s.Step, why(s)
-				break
-			}
-		}
-		if !quiet || i.Status != step.UpToDate {
-			rows = append(rows, row)
-		}
-	}
-	p.table(0, []column{{head: "session", stretch: true}, {head: "status"}, {head: "from step"}, {head: "why", stretch: true}}, rows)
 }

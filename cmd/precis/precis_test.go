@@ -39,12 +39,17 @@ func TestScript(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"age":  ageCommand,
 			"code": codeCommand,
+			"cut":  cutCommand,
+			"flip": flipCommand,
 			"json": jsonCommand,
 			"keys": keysCommand,
+			"list": listCommand,
 			"mode": modeCommand,
 			"mask": maskCommand,
 			"same": sameCommand,
+			"sums": sumsCommand,
 		},
 	})
 }
@@ -199,7 +204,7 @@ var masks = []struct {
 	re   *regexp.Regexp
 	with string
 }{
-	{regexp.MustCompile(`runs/[0-9a-f-]{36}`), "runs/RUN"},
+	{regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}(-[0-9a-f]{4}-[0-9a-f]{12})?`), "RUN"},
 	{regexp.MustCompile(`→ [\d,.]+( [kM]?B)?, \d+ % (less|more)`), "→ AFTER$1, PERCENT"},
 	{regexp.MustCompile(`[\d,]+ of at most`), "VALUE of at most"},
 }

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"fmt"
+	"io"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
@@ -12,45 +14,65 @@ import (
 	"github.com/precis-dev/precis/engine/event"
 )
 
-// patience is how long nothing is shown: what is done by then needs no bar.
-const patience = time.Second
+const (
+	// patience is how long nothing is shown: what is done by then needs no bar.
+	patience = time.Second
 
-// watcher shows what is under way as bars, one a session. It is an [event.Sink];
-// on what is no terminal, and with --quiet, it shows nothing.
+	// largeItem is from how many bytes an item has a bar among many.
+	largeItem = 4 << 20
+
+	// mostBars is how many items have a bar at once.
+	mostBars = 8
+)
+
+// watcher shows what is under way: a line for a run of several items, and one for
+// each item that takes its time. It is an [event.Sink]; on what is no terminal, and
+// with --quiet, it shows nothing. Events only change numbers, which the lines show
+// when they are drawn, so that ten thousand small items cost nothing.
 type watcher struct {
 	container *mpb.Progress
 	timer     *time.Timer
 
-	mu   sync.Mutex
-	bars map[string]*bars
-}
-
-// bars is a session's bar and the step it is at.
-type bars struct {
-	*mpb.Bar
-	step atomic.Value // read by the bar's own goroutine
+	mu    sync.Mutex
+	whole *wholeLine // nil until the run begins, and for one item
+	items map[string]*itemLine
+	few   bool // each item has a line
 }
 
 // watch begins to wait. A log on the same terminal and bars would write over
-// each other, so --verbose has no bars.
+// each other, so --verbose has no bars; --json tells progress itself.
 func (c *cli) watch() *watcher {
-	if !c.bars || c.quiet || c.verbose {
+	if !c.bars || c.quiet || c.verbose || c.json {
 		return &watcher{}
 	}
 	begin := make(chan any)
 	return &watcher{
 		container: mpb.New(mpb.WithOutput(c.errOut), mpb.WithRenderDelay(begin)),
 		timer:     time.AfterFunc(patience, func() { close(begin) }),
-		bars:      map[string]*bars{},
+		items:     map[string]*itemLine{},
+		few:       true,
 	}
 }
 
-// stop takes the bars away.
+// stop takes the lines away.
 func (w *watcher) stop() {
-	if w.container != nil {
-		w.timer.Stop()
-		w.container.Shutdown()
+	if w.container == nil {
+		return
 	}
+	if w.timer.Stop() { // nothing was drawn
+		w.container.Shutdown()
+		return
+	}
+	w.mu.Lock()
+	for _, l := range w.items {
+		l.bar.Abort(true)
+	}
+	if w.whole != nil {
+		w.whole.bar.Abort(true)
+	}
+	w.items, w.whole = nil, nil
+	w.mu.Unlock()
+	w.container.Wait() // draws once more, without them
 }
 
 // file watches a single file: its progress, and its end.
@@ -60,7 +82,7 @@ func (w *watcher) file(path string) (progress func(done, total int64), done func
 		func() { w.Emit(event.ItemFinished{ID: path}) }
 }
 
-// Emit shows an event.
+// Emit takes an event into account.
 func (w *watcher) Emit(e event.Event) {
 	if w.container == nil {
 		return
@@ -68,38 +90,110 @@ func (w *watcher) Emit(e event.Event) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	switch e := e.(type) {
+	case event.RunStarted:
+		w.run(e)
 	case event.ItemStarted:
-		w.bars[e.Item] = w.add(e.Label)
+		w.started(e)
 	case event.StepStarted:
-		if b := w.bars[e.Item]; b != nil {
-			b.step.Store(e.Step)
+		if l := w.items[e.Item]; l != nil {
+			l.step.Store(e.Step)
+			l.counted.Store(false)
 		}
 	case event.Progress:
-		if b := w.bars[e.Item]; b != nil {
-			b.step.Store(e.Step)
-			b.SetTotal(e.Total, false)
-			b.SetCurrent(e.Done)
+		if l := w.items[e.Item]; l != nil {
+			l.step.Store(e.Step)
+			l.counted.Store(true)
+			l.done.Store(e.Done)
+			l.total.Store(e.Total)
 		}
 	case event.ItemFinished:
-		if b := w.bars[e.ID]; b != nil {
-			b.Abort(true)
-			delete(w.bars, e.ID)
+		w.finished(e)
+	}
+}
+
+func (w *watcher) run(e event.RunStarted) {
+	w.few = e.Items <= manyItems
+	if e.Items > 1 && w.whole == nil {
+		l := &wholeLine{items: e.Items, bytes: e.Bytes, began: time.Now(), lone: !w.few}
+		if l.bar = w.add(l.draw, mpb.BarPriority(-1)); l.bar != nil {
+			w.whole = l
 		}
 	}
 }
 
-const labelColumns = 36
+// add begins a line; nil when there is no more drawing.
+func (w *watcher) add(draw mpb.BarFillerFunc, options ...mpb.BarOption) *mpb.Bar {
+	bar, err := w.container.Add(0, draw, append(options, mpb.BarFillerTrim())...)
+	if err != nil {
+		return nil
+	}
+	return bar
+}
 
-func (w *watcher) add(label string) *bars {
-	b := &bars{}
-	name := shorten(visible(filepath.Base(label)), labelColumns)
-	b.Bar = w.container.New(0, mpb.BarStyle().Lbound("").Rbound("").Filler("█").Tip("█").Padding("░"),
-		mpb.BarFillerTrim(),
-		mpb.BarWidth(24),
-		mpb.PrependDecorators(decor.Name(name+pad(name, labelColumns)+"  ")),
-		mpb.AppendDecorators(decor.Percentage(decor.WC{W: 6}), decor.Any(func(decor.Statistics) string {
-			step, _ := b.step.Load().(string)
-			return "  " + step
-		})))
-	return b
+func (w *watcher) started(e event.ItemStarted) {
+	name := visible(filepath.Base(e.Label))
+	if w.whole != nil {
+		w.whole.name.Store(name)
+	}
+	if w.items != nil && (w.few || e.Bytes >= largeItem) && len(w.items) < mostBars {
+		l := &itemLine{name: name, indent: w.whole != nil}
+		if l.bar = w.add(l.draw); l.bar != nil {
+			w.items[e.Item] = l
+		}
+	}
+}
+
+func (w *watcher) finished(e event.ItemFinished) {
+	if l := w.items[e.ID]; l != nil {
+		l.bar.Abort(true)
+		delete(w.items, e.ID)
+	}
+	if w.whole != nil {
+		w.whole.itemsDone.Add(1)
+		w.whole.bytesDone.Add(e.Bytes)
+	}
+}
+
+// wholeLine is the line of a run of several items.
+type wholeLine struct {
+	bar       *mpb.Bar
+	items     int
+	bytes     int64 // 0 where it is not known
+	began     time.Time
+	lone      bool // small items have no lines of their own, so one is named here
+	itemsDone atomic.Int64
+	bytesDone atomic.Int64
+	name      atomic.Value
+}
+
+func (l *wholeLine) draw(w io.Writer, s decor.Statistics) error {
+	name, _ := l.name.Load().(string)
+	if !l.lone {
+		name = ""
+	}
+	text := wholeText(s.AvailableWidth, progress{
+		items: l.itemsDone.Load(), itemsTotal: int64(l.items), bytes: l.bytesDone.Load(), bytesTotal: l.bytes,
+	}, time.Since(l.began), name)
+	_, err := io.WriteString(w, text)
+	return err
+}
+
+// itemLine is the line of one item.
+type itemLine struct {
+	bar         *mpb.Bar
+	name        string
+	indent      bool
+	step        atomic.Value
+	counted     atomic.Bool // the step tells how far it is
+	done, total atomic.Int64
+}
+
+func (l *itemLine) draw(w io.Writer, s decor.Statistics) error {
+	step, _ := l.step.Load().(string)
+	percent := ""
+	if l.counted.Load() {
+		percent = fmt.Sprintf("%d %%", percentOf(l.done.Load(), l.total.Load()))
+	}
+	_, err := io.WriteString(w, itemText(s.AvailableWidth, l.indent, share(l.done.Load(), l.total.Load()), percent, step, l.name))
+	return err
 }

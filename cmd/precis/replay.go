@@ -2,10 +2,12 @@ package main
 
 import (
 	"context"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/precis-dev/precis/engine"
+	"github.com/precis-dev/precis/engine/plan"
 )
 
 func (c *cli) replayVerb() *cobra.Command {
@@ -13,8 +15,8 @@ func (c *cli) replayVerb() *cobra.Command {
 		Use:   "replay RUN",
 		Short: "Do a run again from its record and compare",
 		Long: `replay does the steps of a run again, in memory, from the files that the run kept
-in its record, and compares the digest of everything they leave. It needs the state
-folder alone, which may come from another machine, and writes nothing.
+in its record, and compares the digest of everything they leave. It needs the
+state folder alone, which may come from another machine, and writes nothing.
 
 The first thing that differs is named, with what it was and what it is: another
 version of precis, or a program that does not give the same bytes twice. RUN is an
@@ -38,6 +40,9 @@ func (c *cli) replay(ctx context.Context, id string) error {
 	bars := c.watch()
 	r, err := c.engine().Replay(ctx, id, bars)
 	bars.stop()
+	if ctx.Err() != nil { // whatever was told of it
+		return context.Cause(ctx)
+	}
 	if err != nil {
 		return err
 	}
@@ -57,16 +62,28 @@ func (c *cli) tellReplay(r *engine.Replay) error {
 	counts := map[engine.ReplayStatus]int{}
 	for _, i := range r.Items {
 		counts[i.Status]++
-		if i.Status == engine.ReplaySame && (c.quiet || len(r.Items) > manyItems) {
-			continue
+		if i.Status != engine.ReplaySame || len(r.Items) <= manyItems && !c.quiet {
+			p.replayed(i)
 		}
-		p.replayed(i)
 	}
 	if !c.quiet {
-		p.text(counted(counts[engine.ReplaySame], "session", "sessions") + " the same, " +
-			count(counts[engine.ReplayDiffers]) + " different, " + count(counts[engine.ReplaySkipped]) + " skipped")
+		p.text(replayTally(counts))
 	}
 	return p.err
+}
+
+func replayTally(counts map[engine.ReplayStatus]int) string {
+	var parts []string
+	for _, s := range []engine.ReplayStatus{engine.ReplaySame, engine.ReplayDiffers, engine.ReplaySkipped} {
+		if n := counts[s]; n > 0 {
+			parts = append(parts, count(n)+" "+string(s))
+		}
+	}
+	text := strings.Join(parts, ", ")
+	if counts[engine.ReplaySame]+counts[engine.ReplayDiffers] == 0 {
+		text += "; nothing was compared"
+	}
+	return text
 }
 
 func (p *page) replayed(i engine.ReplayedItem) {
@@ -75,13 +92,22 @@ func (p *page) replayed(i engine.ReplayedItem) {
 		p.row("steps", counted(i.Steps, "step gives", "steps give")+" the same bytes as in the run")
 	}
 	if d := i.Difference; d != nil {
-		p.row("step", i.Step+", after "+counted(i.Steps, "step that is", "steps that are")+" the same")
-		p.row("differs", d.Component)
-		p.path("was", d.Old, "")
-		p.path("is", d.New, "")
+		p.difference(i, d)
 	}
 	if i.Message != "" {
 		p.row("reason", i.Message)
 	}
 	p.blank()
+}
+
+// difference says where a replay went another way: at which step, in what, and both
+// values.
+func (p *page) difference(i engine.ReplayedItem, d *plan.Difference) {
+	if i.Step != "" {
+		p.row("step", i.Step+"; "+counted(i.Steps, "step before it is", "steps before it are")+" the same")
+	}
+	part, name, _ := strings.Cut(d.Component, ".")
+	p.row("differs", strings.TrimSpace(part+" "+name))
+	p.row("was", strings.TrimPrefix(d.Old, "sha256:")) // whole, in eighty columns
+	p.row("is now", strings.TrimPrefix(d.New, "sha256:"))
 }

@@ -23,7 +23,12 @@ what changed. RUN is an id, the beginning of one, or last.
 With --json: the events of the run, as for run.
 
 EXIT STATUS
-  as for run; 1 also when the run cannot be gone on with`,
+  0    every session is done or up to date, or was already
+  1    a session was refused or failed, or the run cannot be gone on with
+  2    the job cannot be read any more, or the command line is wrong
+  3    a file was changed, but what had to follow failed; of a replaced session
+       the receipt is printed
+  130  interrupted again; nothing half-written is left`,
 		Example: `  precis resume last
   precis runs`,
 		Args: between(1, 1, "a run"),
@@ -33,7 +38,7 @@ EXIT STATUS
 
 func (c *cli) resume(ctx context.Context, id string) error {
 	e := c.engine()
-	result, err := c.execution(ctx, e, engine.Options{}, false, func(o engine.Options) (engine.Result, error) {
+	result, err := c.execution(ctx, e, engine.Options{}, resuming, func(o engine.Options) (engine.Result, error) {
 		return e.Resume(ctx, id, o)
 	})
 	if err != nil {
@@ -75,7 +80,7 @@ EXIT STATUS
 
 func (c *cli) restore(ctx context.Context, id string, items []string, o engine.Options) error {
 	e := c.engine()
-	result, err := c.execution(ctx, e, o, false, func(o engine.Options) (engine.Result, error) {
+	result, err := c.execution(ctx, e, o, restoring, func(o engine.Options) (engine.Result, error) {
 		return e.Restore(ctx, id, items, o)
 	})
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync/atomic"
 
 	"github.com/hashicorp/go-hclog"
 	"github.com/spf13/cobra"
@@ -31,9 +32,9 @@ appears under its name, complete, or it does not appear. A file that stands ther
 already is replaced only if precis put it there and nobody changed it since, or
 with --force.
 
-What an earlier run did and nothing has changed since is not done again. The record
-of the run, with a report for each session, is kept in the state folder; precis
-show tells it. A run that was cut short goes on with precis resume.
+What an earlier run did and nothing has changed since is not done again. The
+record of the run, with a report for each session, is kept in the state folder;
+precis show tells it. A run that was cut short goes on with precis resume.
 
 With --dry-run everything is done in memory, publication included, and what it
 would change is listed. Nothing on the disk is touched, not even the state folder.
@@ -50,15 +51,14 @@ EXIT STATUS
   0    every session is done or up to date
   1    a session was refused or failed; nothing was published for it
   2    a job has problems, cannot be read, or the command line is wrong
-  3    a file was changed, but what had to follow failed; of a replaced session the
-       receipt is printed
+  3    a file was changed, but what had to follow failed; of a replaced session
+       the receipt is printed
   130  interrupted; nothing half-written is left
 
 With several sessions: 0 if all ended in 0, else the smallest other code.`,
-		Example: `  precis run fold.yaml
-  precis run fold.yaml --dry-run
-  precis run fold.yaml --set budgets.tokens=80000 --set publish.to=none
-  precis run jobs/*.yaml --json > events.jsonl`,
+		Example: `  precis run fold.yaml --dry-run
+  precis run jobs/*.yaml
+  precis run fold.yaml --set budgets.tokens=80000 --json > events.jsonl`,
 		Args: atLeastOne("job file"),
 		RunE: func(cmd *cobra.Command, args []string) error { o.Set = set; return c.run(cmd.Context(), args, o, dry) },
 	}
@@ -81,12 +81,15 @@ func (c *cli) run(ctx context.Context, files []string, o engine.Options, dry boo
 		return err
 	}
 	e := c.engine()
-	code := exitDone
+	code, how := exitDone, running
+	if dry {
+		how = dryRunning
+	}
 	for i, job := range list {
 		if len(list) > 1 && !c.json && !c.quiet {
 			c.heading(i, job)
 		}
-		result, err := c.execution(ctx, e, o, dry, func(o engine.Options) (engine.Result, error) {
+		result, err := c.execution(ctx, e, o, how, func(o engine.Options) (engine.Result, error) {
 			if dry {
 				return e.DryRun(ctx, job, o)
 			}
@@ -176,9 +179,10 @@ func (c *cli) tellUnrun(t trouble) error {
 }
 
 // execution watches a run and tells how it ended. The error is of the output alone.
-func (c *cli) execution(ctx context.Context, e *engine.Engine, o engine.Options, dry bool, run func(engine.Options) (engine.Result, error)) (engine.Result, error) {
+func (c *cli) execution(ctx context.Context, e *engine.Engine, o engine.Options, how task, run func(engine.Options) (engine.Result, error)) (engine.Result, error) {
 	bars := c.watch()
-	sinks := fanOut{bars, logged{c.log()}}
+	var began atomic.Bool
+	sinks := fanOut{bars, logged{c.log()}, onBegin(func() { began.Store(true) })}
 	var lines *event.Lines
 	if c.json {
 		lines = event.NewLines(c.out)
@@ -190,7 +194,7 @@ func (c *cli) execution(ctx context.Context, e *engine.Engine, o engine.Options,
 	if c.json {
 		return result, committed(result, errors.Join(lines.Err(), c.receipts(result)))
 	}
-	t := teller{cli: c, engine: e, page: c.page(), dry: dry}
+	t := teller{cli: c, engine: e, page: c.page(), task: how, began: began.Load()}
 	return result, committed(result, errors.Join(t.run(ctx, result, runErr), c.receipts(result)))
 }
 
@@ -227,6 +231,16 @@ type fanOut []event.Sink
 func (f fanOut) Emit(e event.Event) {
 	for _, s := range f {
 		s.Emit(e)
+	}
+}
+
+// onBegin is called when a run begins to work.
+type onBegin func()
+
+// Emit calls it.
+func (f onBegin) Emit(e event.Event) {
+	if _, ok := e.(event.RunStarted); ok {
+		f()
 	}
 }
 

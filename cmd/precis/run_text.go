@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,8 +15,14 @@ import (
 	"github.com/precis-dev/precis/jobs/compress"
 )
 
-// manyItems is how many items are told in a table rather than a block each.
-const manyItems = 5
+// How many items are told a block each, and in a table; how many that need
+// attention have a block, and if there are more, how many of a kind.
+const (
+	manyItems  = 5
+	tableItems = 100
+	attention  = 10
+	alike      = 3
+)
 
 // told is an item with its report, if it got that far.
 type told struct {
@@ -23,29 +30,40 @@ type told struct {
 	*compress.Report
 }
 
+// task is what was done with a run.
+type task int
+
+const (
+	running task = iota
+	dryRunning
+	resuming
+	restoring
+)
+
 // teller prints how runs ended.
 type teller struct {
 	*cli
 	*page
-	engine *engine.Engine
-	dry    bool
-	packs  map[string]*cas.Store // of runs, open
+	engine      *engine.Engine
+	task        task
+	began       bool // whether there was anything to do
+	interrupted bool
+	packs       map[string]*cas.Store // of runs, open
 }
 
 // run prints how a run ended; with --quiet, what needs attention.
 func (t *teller) run(ctx context.Context, result engine.Result, runErr error) error {
-	t.packs = map[string]*cas.Store{}
+	t.packs, t.interrupted = map[string]*cas.Store{}, ctx.Err() != nil
 	defer t.close()
-	many := len(result.Items) > manyItems
-	if many && !t.quiet {
-		t.itemTable(result.Items)
+	if t.interrupted && t.bars { // the terminal has written ^C
+		fmt.Fprintln(t.errOut)
 	}
-	for _, i := range result.Items {
-		t.item(i, many)
+	if t.task != resuming || t.began {
+		t.items(result.Items)
 	}
 	if len(result.Items) > 0 && !t.quiet {
 		t.totals(result.Items)
-		if t.dry {
+		if t.task == dryRunning {
 			t.effects(result.Items)
 		} else {
 			t.whatNext(result)
@@ -54,6 +72,81 @@ func (t *teller) run(ctx context.Context, result engine.Result, runErr error) er
 	t.end(ctx, result, runErr)
 	return t.err
 }
+
+// items prints the items: each in a block if they are few, else those that need
+// attention.
+func (t *teller) items(items []engine.ItemResult) {
+	many := len(items) > manyItems
+	if many && len(items) <= tableItems && !t.quiet {
+		t.itemTable(items)
+	}
+	if many {
+		t.needing(items)
+		return
+	}
+	for _, r := range items {
+		i := t.told(r)
+		if !t.quiet || i.needs() != "" {
+			t.item(i, false)
+		}
+	}
+}
+
+// needing prints those of many items that need attention: no more than a person
+// reads, and of the rest how many there are of what.
+func (t *teller) needing(items []engine.ItemResult) {
+	rest, blocks := map[string]int{}, 0
+	most := t.ofAKind(items)
+	shown := map[string]int{}
+	for _, r := range items {
+		i := told{ItemResult: r}
+		if r.Status == step.Done {
+			i = t.told(r)
+		}
+		switch need := i.needs(); {
+		case need == "":
+		case blocks < attention && shown[need] < most:
+			t.item(i, true)
+			blocks++
+			shown[need]++
+		default:
+			rest[need]++
+		}
+	}
+	t.more(rest)
+}
+
+// ofAKind is how many items that need attention for the same have a block.
+func (t *teller) ofAKind(items []engine.ItemResult) int {
+	n := 0
+	for _, r := range items {
+		if r.Class != "" && !unbegun(r) {
+			n++
+		}
+	}
+	if n > attention {
+		return alike
+	}
+	return attention
+}
+
+// more says what had no room.
+func (t *teller) more(rest map[string]int) {
+	if len(rest) == 0 {
+		return
+	}
+	var parts []string
+	more := 0
+	for _, need := range slices.Sorted(maps.Keys(rest)) {
+		parts = append(parts, count(rest[need])+" "+need)
+		more += rest[need]
+	}
+	t.blank()
+	t.text("and " + count(more) + " more: " + strings.Join(parts, ", "))
+}
+
+// unbegun tells an item that waits for the run to be resumed.
+func unbegun(i engine.ItemResult) bool { return i.Status == step.Interrupted }
 
 func (t *teller) close() {
 	for _, pack := range t.packs {
@@ -75,11 +168,24 @@ func (t *teller) end(ctx context.Context, result engine.Result, runErr error) {
 
 // command is a command that works where this one did.
 func (c *cli) command(verb string, args ...string) string {
-	words := append([]string{"precis", verb}, args...)
+	words := []string{"precis", verb}
+	for _, a := range args {
+		words = append(words, shortRun(a))
+	}
 	if c.state != defaultState {
 		words = append(words, "--state", c.state)
 	}
 	return strings.Join(words, " ")
+}
+
+// shortRun is enough of a run's id to name it by: the time, and of what is random
+// as much as two runs in one millisecond need. Other texts stay as they are.
+func shortRun(id string) string {
+	const whole, enough = len("01234567-89ab-7def-0123-456789abcdef"), len("01234567-89ab-7def")
+	if len(id) == whole && id[14] == '7' && strings.Count(id, "-") == 4 {
+		return id[:enough]
+	}
+	return id
 }
 
 // report reads the report an item left; nil for one that has none.
@@ -109,24 +215,32 @@ func (t told) done() bool {
 
 func (t told) status() string { return string(t.ItemResult.Status) }
 
-// item prints an item's block. Among many only what the table has no room for is
-// told.
-func (t *teller) item(r engine.ItemResult, many bool) {
-	i := told{ItemResult: r}
-	if !many || r.Status == step.Done {
-		i.Report = t.report(r)
+// told is an item with its report.
+func (t *teller) told(r engine.ItemResult) told { return told{r, t.report(r)} }
+
+// needs is what an item needs attention for, "" for nothing.
+func (t told) needs() string {
+	switch {
+	case unbegun(t.ItemResult):
+		return "" // told for the run as a whole
+	case !t.done():
+		return t.Class
+	case t.Report != nil && len(t.Warnings) > 0:
+		return "done with warnings"
 	}
-	if fine := i.done() && (i.Report == nil || len(i.Warnings) == 0); fine && (many || t.quiet) {
-		return
-	}
-	if many {
+	return ""
+}
+
+// item prints an item's block: among many what the table has no room for.
+func (t *teller) item(i told, many bool) {
+	if many && !t.first() {
 		t.blank()
 	}
-	t.title(t.near(r.Session), i.status())
+	t.title(t.near(i.ItemResult.Session), i.status())
 	switch {
 	case i.Class == "interrupted": // told for the run as a whole
 	case !i.done():
-		t.refusal(r)
+		t.refusal(i.ItemResult)
 	case many || t.quiet:
 		t.warnings(i.Warnings)
 	default:
@@ -151,20 +265,25 @@ func (p *page) refusal(r engine.ItemResult) {
 	}
 }
 
-func (p *page) sizes(t told) {
-	if s := t.Sizes; s != nil {
-		p.row("size", fmt.Sprintf("%s → %s, %s", size(s.Before.Bytes), size(s.After.Bytes), change(s.Before.Bytes, s.After.Bytes)))
-		p.row("tokens", fmt.Sprintf("%s → %s, %s (estimated)", count(s.Before.Tokens), count(s.After.Tokens), change(s.Before.Tokens, s.After.Tokens)))
+func (t *teller) sizes(i told) {
+	if s := i.Sizes; s != nil {
+		t.row("size", fmt.Sprintf("%s → %s, %s", size(s.Before.Bytes), size(s.After.Bytes), change(s.Before.Bytes, s.After.Bytes)))
+		t.row("tokens", fmt.Sprintf("%s → %s, %s (estimated)", count(s.Before.Tokens), count(s.After.Tokens), change(s.Before.Tokens, s.After.Tokens)))
 	}
-	if t.Report != nil {
-		p.report(t.Report)
+	same := i.ItemResult.Status == step.UpToDate
+	if i.Report != nil && !same {
+		t.gist(i.Report)
 	}
-	for _, f := range t.Outputs {
-		p.path(outputLabel(f), f.Path, stands(f))
+	for _, f := range i.Outputs {
+		t.output(f, i.ItemResult.Session, same)
+	}
+	if i.Receipt != "" {
+		t.path("receipt", i.Receipt, "")
 	}
 }
 
-func (p *page) report(r *compress.Report) {
+// gist is what the report says in short.
+func (p *page) gist(r *compress.Report) {
 	s := r.Partition
 	p.row("records", fmt.Sprintf("%s folded, %s kept raw, %s beside them, %s control", count(s.Summary.Count), count(s.Raw.Count), count(s.Side.Count), count(s.Control.Count)))
 	p.row("excluded", fmt.Sprintf("%s of other branches, %s unattributed", count(s.ExcludedBranch.Count), count(s.ExcludedUnattributed.Count)))
@@ -173,25 +292,49 @@ func (p *page) report(r *compress.Report) {
 	p.warnings(r.Warnings)
 }
 
-func outputLabel(f step.Published) string {
+// output says what became of a file. The session's own name is the block's title.
+func (t *teller) output(f step.Published, session string, same bool) {
 	switch {
 	case f.Op == step.Backup:
-		return "backup"
-	case f.Old != nil:
-		return "session"
+		t.path("backup", f.Path, "")
+	case t.inPlace(f, session):
+		t.row("session", t.becameOf(f))
+	case f.Op == step.Keep && !same:
+		t.path("new file", f.Path, " (in place already, byte for byte)")
+	case f.Op == step.Replace:
+		t.path("new file", f.Path, " (replaced)")
+	default:
+		t.path("new file", f.Path, "")
 	}
-	return "new file"
 }
 
-// stands says what publishing did, where it did not simply create a file.
-func stands(f step.Published) string {
-	switch f.Op {
-	case step.Keep:
-		return " (in place already, byte for byte)"
-	case step.Replace:
-		return " (replaced)"
+// becameOf says what stands under a session's name.
+func (t *teller) becameOf(f step.Published) string {
+	old := t.task == restoring
+	switch {
+	case f.Op == step.Keep && old:
+		return "the old one stands already"
+	case f.Op == step.Keep:
+		return "as an earlier run left it"
+	case t.task == dryRunning:
+		return "would be replaced by the new one"
+	case old:
+		return "the old one is in its place again"
 	}
-	return ""
+	return "the new one is in its place"
+}
+
+// inPlace tells whether a file stands under the session's own name.
+func (p *page) inPlace(f step.Published, session string) bool {
+	return f.Old != nil || p.whole(f.Path) == p.whole(session)
+}
+
+// whole is a path from the root.
+func (p *page) whole(path string) string {
+	if filepath.IsAbs(path) {
+		return filepath.Clean(path)
+	}
+	return filepath.Join(p.dir, path)
 }
 
 func (p *page) gates(gates []compress.Gate) {
@@ -213,105 +356,4 @@ func (p *page) warnings(all []compress.Warning) {
 			p.row("", "to keep them: "+next)
 		}
 	}
-}
-
-// itemTable is one row an item.
-func (p *page) itemTable(items []engine.ItemResult) {
-	columns := []column{
-		{head: "session", stretch: true}, {head: "status"}, {head: "bytes", right: true}, {head: "after", right: true},
-		{head: "change", right: true}, {head: "tokens", right: true}, {head: "after", right: true},
-	}
-	rows := make([][]string, len(items))
-	for i, r := range items {
-		rows[i] = []string{filepath.Base(r.Session), string(r.Status), "", "", "", "", ""}
-		if s := r.Sizes; s != nil {
-			copy(rows[i][2:], []string{size(s.Before.Bytes), size(s.After.Bytes), signed(s.Before.Bytes, s.After.Bytes), count(s.Before.Tokens), count(s.After.Tokens)})
-		}
-	}
-	p.table(0, columns, rows)
-}
-
-// signed is a change in size for a column.
-func signed(before, after int64) string {
-	sign := "-"
-	if after > before {
-		sign = "+"
-	}
-	return fmt.Sprintf("%s%d %%", sign, percentage(before, after))
-}
-
-// totals is a line over all items.
-func (p *page) totals(items []engine.ItemResult) {
-	counts := map[step.Status]int{}
-	var before, after int64
-	for _, i := range items {
-		counts[i.Status]++
-		if i.Sizes != nil && (i.Status == step.Done || i.Status == step.UpToDate) {
-			before, after = before+i.Sizes.Before.Bytes, after+i.Sizes.After.Bytes
-		}
-	}
-	text := tally(counts)
-	if before > 0 {
-		text += fmt.Sprintf("; %s → %s, %s", size(before), size(after), change(before, after))
-	}
-	if len(items) > manyItems {
-		p.blank()
-	}
-	p.text(text)
-}
-
-// tally counts items by status.
-func tally(counts map[step.Status]int) string {
-	var parts []string
-	for _, s := range []step.Status{step.Done, step.UpToDate, step.WouldRun, step.Refused, step.Failed, step.Waiting, step.Interrupted} {
-		if n := counts[s]; n > 0 {
-			parts = append(parts, fmt.Sprintf("%s %s", count(n), strings.ReplaceAll(string(s), "-", " ")))
-		}
-	}
-	return strings.Join(parts, ", ")
-}
-
-// whatNext says where everything is and how to go on from a new file.
-func (t *teller) whatNext(result engine.Result) {
-	var places []string
-	replaced := false
-	for _, i := range result.Items {
-		for _, f := range i.Outputs {
-			replaced = replaced || f.Old != nil
-			if place := filepath.Dir(f.Path); !slices.Contains(places, place) {
-				places = append(places, place)
-			}
-		}
-	}
-	t.blank()
-	if len(result.Items) > manyItems && !replaced {
-		for i, place := range places {
-			t.path([]string{"new files", ""}[min(i, 1)], place, "")
-		}
-	}
-	t.path("run", result.Run, "")
-	t.path("details", t.command("show", result.Run), "")
-	switch {
-	case replaced:
-		t.path("undo", t.command("restore", result.Run), "")
-		t.row("next", "Resume the sessions as usual.")
-	case len(places) > 0:
-		t.row("next", "The sessions are as they were. To go on from a new file: close the client, move the session out of its project's folder to a place of your own, put the new file there under the session's name, and resume as usual. A job with publish.to: replace does that.")
-	}
-}
-
-// effects lists what a dry run would have changed.
-func (t *teller) effects(items []engine.ItemResult) {
-	var rows [][]string
-	for _, i := range items {
-		for _, f := range i.Outputs {
-			rows = append(rows, []string{string(f.Op), t.near(f.Path), size(f.Bytes), "sha256:" + f.SHA256[:16]})
-		}
-	}
-	t.blank()
-	if len(rows) > 0 {
-		t.table(0, []column{{head: "would"}, {head: "file", stretch: true}, {head: "bytes", right: true}, {head: "digest"}}, rows)
-		t.blank()
-	}
-	t.text("A dry run: nothing was written. The same command without --dry-run does this.")
 }

@@ -1,20 +1,12 @@
 package main
 
 import (
-	"errors"
-	"fmt"
-	"io"
-	"maps"
-	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/precis-dev/precis/engine"
-	"github.com/precis-dev/precis/engine/journal"
-	"github.com/precis-dev/precis/engine/step"
 )
 
 func (c *cli) runsVerb() *cobra.Command {
@@ -23,15 +15,15 @@ func (c *cli) runsVerb() *cobra.Command {
 		Short: "List the runs in the state folder",
 		Long: `runs lists the runs on record in the state folder, the newest last.
 
-With --json: {"runs": [{"run", "status", "name", "file", "opened", "exit", "items",
-"count", ...}]}.
+With --json: {"runs": [{"run", "status", "name", "file", "opened", "exit",
+"items", "count", ...}]}.
 
 EXIT STATUS
   0    listed
   1    the state folder cannot be read`,
 		Example: `  precis runs
   precis runs --state nightly/.precis --json`,
-		Args: between(0, 0, "no"),
+		Args: between(0, 0, "no arguments"),
 		RunE: func(*cobra.Command, []string) error { return c.runs() },
 	}
 }
@@ -51,18 +43,79 @@ func (c *cli) runs() error {
 		}
 		return p.err
 	}
+	p.runTable(list)
+	for _, r := range list {
+		if r.Problem != "" {
+			p.unreadable(r)
+		}
+	}
+	return p.err
+}
+
+// runTable is a row for each run. On a narrow page the time gives way: the runs
+// are in its order.
+func (p *page) runTable(list []engine.RunInfo) {
+	ids := shortIDs(list)
+	columns := []column{{head: "run"}, {head: "status"}, {head: "begun"}, {head: "job", stretch: true}, {head: "sessions", stretch: true}}
 	rows := make([][]string, len(list))
 	for i, r := range list {
-		rows[i] = []string{r.Run, string(r.Status), moment(r.Opened), exitText(r.Exit), r.Name, summary(r)}
+		rows[i] = []string{ids[i], string(r.Status), minute(r.Opened), r.Name, summary(r)}
 	}
-	p.table(0, []column{{head: "run"}, {head: "status"}, {head: "begun"}, {head: "exit", right: true}, {head: "job", stretch: true}, {head: "sessions"}}, rows)
-	return p.err
+	if p.width < plainWidth {
+		columns = slices.Delete(columns, 2, 3)
+		for i := range rows {
+			rows[i] = slices.Delete(rows[i], 2, 3)
+		}
+	}
+	p.table(0, columns, rows)
+}
+
+// unreadable says what is wrong with the record of a run.
+func (p *page) unreadable(r engine.RunInfo) {
+	p.blank()
+	p.title("run "+r.Run, string(r.Status))
+	p.row("reason", r.Problem)
+	p.row("next", "Nothing was touched. What the run published stands where it is; precis run does what is missing.")
+}
+
+// shortIDs are the beginnings of ids by which runs can be named: the time in them,
+// and more where it does not tell them apart.
+func shortIDs(list []engine.RunInfo) []string {
+	const least = len("01234567-89ab")
+	ids := make([]string, len(list))
+	for i := range list {
+		n := least
+		for _, other := range neighbours(list, i) {
+			n = max(n, common(list[i].Run, other)+1)
+		}
+		ids[i] = list[i].Run[:min(n, len(list[i].Run))]
+	}
+	return ids
+}
+
+// neighbours are the ids beside one in the list, which is sorted.
+func neighbours(list []engine.RunInfo, i int) (ids []string) {
+	for _, n := range []int{i - 1, i + 1} {
+		if n >= 0 && n < len(list) {
+			ids = append(ids, list[n].Run)
+		}
+	}
+	return ids
+}
+
+// common is the length of what two texts begin with alike.
+func common(a, b string) int {
+	n := 0
+	for n < min(len(a), len(b)) && a[n] == b[n] {
+		n++
+	}
+	return n
 }
 
 // summary counts a run's items by how they ended.
 func summary(r engine.RunInfo) string {
-	if r.Problem != "" {
-		return r.Problem
+	if r.Problem != "" { // what could be read of it says less than it seems
+		return ""
 	}
 	ended := 0
 	for _, n := range r.Count {
@@ -78,197 +131,13 @@ func summary(r engine.RunInfo) string {
 	return text
 }
 
-func exitText(code *int) string {
-	if code == nil {
-		return ""
-	}
-	return fmt.Sprint(*code)
-}
+func minute(t time.Time) string { return stamp(t, "2006-01-02 15:04") }
 
-func moment(t time.Time) string {
+func moment(t time.Time) string { return stamp(t, "2006-01-02 15:04:05") }
+
+func stamp(t time.Time, layout string) string {
 	if t.IsZero() {
 		return ""
 	}
-	return t.Local().Format("2006-01-02 15:04:05")
-}
-
-func (c *cli) showVerb() *cobra.Command {
-	var artifact string
-	verb := &cobra.Command{
-		Use:   "show RUN [SESSION...]",
-		Short: "Show a run: its sessions, steps, files and what to do next",
-		Long: `show tells what became of a run and of each of its sessions; of those that are
-named, also the steps with their times and digests, and what they left. RUN is an
-id, the beginning of one, or last.
-
---artifact prints something that a step left of the session: report (as JSON) or
-summary (its text). They are in the record, and may hold words of the session.
-
-With --json: {"run", "status", "file", "opened", "exit", "detail": [{"item", "source",
-"result", "published", "steps": [...]}]}.
-
-EXIT STATUS
-  0    shown
-  1    there is no such run, or its record cannot be read`,
-		Example: `  precis show last
-  precis show last 3f2a9c1e-session
-  precis show last 3f2a9c1e-session --artifact report`,
-		Args: atLeastOne("run"),
-		RunE: func(_ *cobra.Command, args []string) error {
-			if artifact != "" {
-				return c.showArtifact(args[0], args[1:], artifact)
-			}
-			return c.show(args[0], args[1:])
-		},
-	}
-	verb.Flags().StringVar(&artifact, "artifact", "", "print this artifact of a session, `NAME`")
-	return verb
-}
-
-func (c *cli) show(id string, items []string) error {
-	d, err := c.engine().Show(id, items...)
-	if err != nil {
-		return err
-	}
-	if c.json {
-		return writeJSON(c.out, d)
-	}
-	p := c.page()
-	p.runInfo(d)
-	if len(d.Detail) > manyItems && len(items) == 0 {
-		p.detailTable(d.Detail)
-	} else {
-		for i := range d.Detail {
-			p.detail(&d.Detail[i])
-		}
-	}
-	p.row("next", c.nextOf(d))
-	return p.err
-}
-
-// showArtifact prints what a step left of one item.
-func (c *cli) showArtifact(id string, items []string, name string) error {
-	e := c.engine()
-	d, err := e.Show(id, items...)
-	if err != nil {
-		return err
-	}
-	if len(d.Detail) != 1 {
-		return usagef("name one of the run's sessions", "--artifact is for one session, not %d", len(d.Detail))
-	}
-	home, a, ok := d.Detail[0].Find(d.Run, name)
-	if !ok {
-		return &step.Refusal{Class: "no-such-artifact", Message: fmt.Sprintf("the session has no artifact %q in this run", name), Place: step.Place{File: d.Detail[0].Source}, Next: c.command("show", d.Run, d.Detail[0].Item) + " lists them"}
-	}
-	pack, err := e.Artifacts(home)
-	if err != nil {
-		return err
-	}
-	r, err := pack.Open(a)
-	if err == nil {
-		_, err = io.Copy(c.out, r)
-		err = errors.Join(err, r.Close())
-	}
-	return errors.Join(err, pack.Close())
-}
-
-func (p *page) runInfo(d *engine.RunDetail) {
-	p.title("run "+d.Run, string(d.Status))
-	p.path("job", d.File, "")
-	p.row("digest", d.Job)
-	p.row("begun", moment(d.Opened))
-	if d.Resumed > 0 {
-		p.row("resumed", counted(d.Resumed, "time", "times"))
-	}
-	p.row("last entry", moment(d.Ended))
-	if d.Status == engine.RunRunning {
-		p.row("by", d.Owner.String())
-	}
-	p.row("sessions", summary(d.RunInfo))
-	p.row("record", "durable to "+string(d.Durability))
-	p.blank()
-}
-
-func (p *page) detailTable(items []engine.ItemDetail) {
-	rows := make([][]string, len(items))
-	for i, d := range items {
-		rows[i] = []string{d.Item, statusOf(d.Result), "", ""}
-		if s := d.Sizes; s != nil {
-			rows[i][2] = signed(s.Before.Bytes, s.After.Bytes)
-		}
-		if d.Result != nil {
-			rows[i][3] = d.Result.Class
-		}
-	}
-	p.table(0, []column{{head: "session", stretch: true}, {head: "status"}, {head: "change", right: true}, {head: "reason"}}, rows)
-	p.blank()
-}
-
-func statusOf(o *journal.Outcome) string {
-	if o == nil {
-		return "open"
-	}
-	return string(o.Status)
-}
-
-func (p *page) detail(d *engine.ItemDetail) {
-	p.title(d.Item, statusOf(d.Result))
-	p.path("session", d.Source, "")
-	if r := d.Result; r != nil && r.Class != "" {
-		p.row("reason", r.Class+": "+r.Message)
-		if r.Next != "" {
-			p.row("next", r.Next)
-		}
-	}
-	if d.Same != "" {
-		p.row("done by", "run "+d.Same)
-	}
-	if s := d.Sizes; s != nil {
-		p.row("size", fmt.Sprintf("%s → %s, %s", size(s.Before.Bytes), size(s.After.Bytes), change(s.Before.Bytes, s.After.Bytes)))
-	}
-	for _, f := range d.Published {
-		p.path(outputLabel(f), f.Path, "  sha256:"+f.SHA256[:12])
-	}
-	for _, f := range d.Restored {
-		p.path("restored", f.Path, "  sha256:"+f.SHA256[:12])
-	}
-	p.steps(d.Steps)
-	p.blank()
-}
-
-func (p *page) steps(steps []engine.StepDetail) {
-	var rows [][]string
-	for _, s := range steps {
-		row := []string{s.Step, string(s.Phase), "", brief(s.Key), artifactNames(s)}
-		switch {
-		case s.Home != "":
-			row[2] = "earlier run"
-		case !s.Ended.IsZero():
-			row[2] = s.Ended.Sub(s.Began).Round(time.Millisecond).String()
-		}
-		rows = append(rows, row)
-	}
-	if len(rows) > 0 {
-		p.table(2, []column{{head: "step"}, {head: "phase"}, {head: "time", right: true}, {head: "key"}, {head: "artifacts", stretch: true}}, rows)
-	}
-}
-
-// nextOf says what to do about a run.
-func (c *cli) nextOf(d *engine.RunDetail) string {
-	switch d.Status {
-	case engine.RunRunning:
-		return "wait for it, or end that process and " + c.command("resume", d.Run)
-	case engine.RunInterrupted:
-		return c.command("resume", d.Run)
-	}
-	for i := range d.Detail {
-		if r := d.Detail[i].Result; r.Status == step.Refused && !r.Skip || r.Status == step.Failed {
-			return "mend what the reasons name, then precis run " + filepath.Clean(d.File) + " does what is missing"
-		}
-	}
-	return "nothing; " + c.command("replay", d.Run) + " does it again and compares"
-}
-
-func artifactNames(s engine.StepDetail) string {
-	return strings.Join(slices.Sorted(maps.Keys(s.Artifacts)), ", ")
+	return t.Local().Format(layout)
 }

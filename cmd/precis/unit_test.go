@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"reflect"
 	"slices"
 	"strings"
@@ -95,6 +96,19 @@ func TestTableAlignsWideCharacters(t *testing.T) {
 	}
 	if p.err != nil || !slices.Equal(got, want) {
 		t.Errorf("lines are %v wide, want %v:\n%s", got, want, b.String())
+	}
+}
+
+// TestWideTable: all columns that stretch give way, the widest first.
+func TestWideTable(t *testing.T) {
+	p := &page{w: io.Discard, width: 30}
+	columns := []column{{head: "a", stretch: true}, {head: "b"}, {head: "c", stretch: true}}
+	row := []string{strings.Repeat("x", 30), "yyyy", strings.Repeat("z", 12)}
+	for width, want := range map[int][]int{30: {11, 4, 11}, 50: {30, 4, 12}, 34: {14, 4, 12}, 10: {8, 4, 8}} {
+		p.width = width
+		if got := p.widths(0, columns, [][]string{row}); !slices.Equal(got, want) {
+			t.Errorf("%d columns: %v, want %v", width, got, want)
+		}
 	}
 }
 
