@@ -129,7 +129,11 @@ func (t *itemRun) forget() bool {
 func (t *itemRun) before(now, last []step.Observed) []step.Observed {
 	out := slices.Clone(now)
 	for i, o := range out {
-		p := t.last.Published(o.Path)
+		path, err := t.canonical(o.Path)
+		if err != nil {
+			continue // then nothing is known of it
+		}
+		p := t.last.Published(path)
 		if p != nil && p.Op == step.Replace && p.Old != nil && p.SHA256 == o.SHA256 && i < len(last) {
 			out[i] = last[i]
 		}
@@ -176,7 +180,7 @@ func (t *itemRun) moved(d *plan.Difference) error {
 	}
 	return &step.Refusal{
 		Class: class, Message: "the run cannot be gone on with: " + what + " was " + d.Old + " and is " + d.New,
-		Place: step.Place{File: t.Source}, Next: "precis run " + t.job.File + " begins anew",
+		Place: step.Place{File: t.Source}, Next: t.env.command("run", t.job.File) + " begins anew",
 	}
 }
 

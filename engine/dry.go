@@ -25,9 +25,15 @@ func (e *Engine) DryRun(ctx context.Context, job *spec.Job, o Options) (Result, 
 			t.store = cas.Memory()
 		}
 		err = r.execute(ctx)
+		result := Result{Items: r.results}
 		for i := range r.results {
 			r.results[i].Report = step.Artifact{} // gone with the item's store
+			for _, p := range r.results[i].Outputs {
+				if p.Op != step.Keep {
+					result.Effects = append(result.Effects, p)
+				}
+			}
 		}
-		return Result{Items: r.results}, err
+		return result, err
 	})
 }

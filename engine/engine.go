@@ -50,6 +50,8 @@ type Result struct {
 	Run   string // "" when none was opened
 	Exit  int    // of the process
 	Items []ItemResult
+	// Effects are the files that a dry run would have changed.
+	Effects []step.Published
 }
 
 // ItemResult is how an item ended.

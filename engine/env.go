@@ -24,6 +24,17 @@ type Env struct {
 	NewID func() string // run ids: unique, sorted by time
 	Log   hclog.Logger
 	Host  Owner
+	// Command is a command line for a person, with what makes it work where this
+	// process did; nil for the bare one.
+	Command func(verb string, args ...string) string
+}
+
+// command is a command line for a person.
+func (e Env) command(verb string, args ...string) string {
+	if e.Command != nil {
+		return e.Command(verb, args...)
+	}
+	return strings.Join(append([]string{"precis", verb}, args...), " ")
 }
 
 // OSEnv is the world of this process: the one place where clock, ids and host

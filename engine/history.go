@@ -143,7 +143,7 @@ func (e *Engine) Show(id string, items ...string) (*RunDetail, error) {
 		})
 	}
 	if len(items) > 0 && len(d.Detail) == 0 {
-		return nil, &step.Refusal{Class: "no-such-item", Message: "the run has no item " + strings.Join(items, ", "), Place: step.Place{File: d.Run}, Next: "precis show " + d.Run + " lists them"}
+		return nil, &step.Refusal{Class: "no-such-item", Message: "the run has no item " + strings.Join(items, ", "), Place: step.Place{File: d.Run}, Next: e.env.command("show", d.Run) + " lists them"}
 	}
 	return d, nil
 }
@@ -242,9 +242,9 @@ func (e *Engine) find(id string) (string, error) {
 	case 1:
 		return found[0], nil
 	case 0:
-		return "", &step.Refusal{Class: "no-such-run", Message: fmt.Sprintf("there is no run %q in %s", id, e.env.State), Next: "precis runs lists them; --state names another folder"}
+		return "", &step.Refusal{Class: "no-such-run", Message: fmt.Sprintf("there is no run %q in %s", id, e.env.State), Next: e.env.command("runs") + " lists them; --state names another folder"}
 	}
-	return "", &step.Refusal{Class: "ambiguous-run", Message: fmt.Sprintf("%d runs begin with %q", len(found), id), Next: "give more of the id; precis runs lists them"}
+	return "", &step.Refusal{Class: "ambiguous-run", Message: fmt.Sprintf("%d runs begin with %q", len(found), id), Next: "give more of the id; " + e.env.command("runs") + " lists them"}
 }
 
 // scan folds the journal of a run.

@@ -88,7 +88,7 @@ func (r *run) goOn() string {
 	if r.journal == nil {
 		return "run the command again"
 	}
-	return "precis resume " + r.id
+	return r.env.command("resume", r.id)
 }
 
 // finish records the item's end; it is durable for all that left something. An item
@@ -181,6 +181,9 @@ func (t *itemRun) stepEnv() step.Env {
 	token := sha256.Sum256([]byte(t.id + "/" + t.ID))
 	env.Token = hex.EncodeToString(token[:8])
 	env.Progress = t.progress()
+	if t.fs != t.world { // what another item does is not seen in this one's world
+		env.Once = func(_ string, do func() error) error { return do() }
+	}
 	env.Cleanup = func(c func() error) { t.cleanup = append(t.cleanup, c) }
 	return env
 }

@@ -50,7 +50,7 @@ func (e *Engine) Plan(ctx context.Context, job *spec.Job, o Options) (Plan, erro
 		return Plan{}, err
 	}
 	defer r.close()
-	o.Sink.Emit(event.RunStarted{Kind: job.Kind, Items: len(r.items), Bytes: weight(r.items)})
+	o.Sink.Emit(r.started())
 	p := Plan{Items: make([]PlannedItem, len(r.items))}
 	for i, err := range r.pool().Run(ctx, len(r.items), func(ctx context.Context, i int) error {
 		t := r.newItem(i)
@@ -106,6 +106,11 @@ func (t *itemRun) unplanned(o journal.Outcome) PlannedItem {
 // says.
 func (t *itemRun) planStep(ctx context.Context, s step.Step) (PlannedStep, error) {
 	last := t.last.Find(s.Name)
+	if last == nil { // what it reads may be missing, which a run would refuse
+		if _, err := t.describe(ctx, s); err != nil {
+			return PlannedStep{}, err
+		}
+	}
 	d, why, err := t.decide(ctx, s, last)
 	if err != nil {
 		return PlannedStep{}, err

@@ -196,7 +196,7 @@ func TestPlanTellsARefusal(t *testing.T) {
 	f := world(t, "a")
 	e := engine.New(enginetest.Env(f), kind("a", "b"))
 	p, err := e.Plan(context.Background(), job(), engine.Options{})
-	if err != nil || p.Items[0].Status != step.WouldRun || p.Items[1].Status != step.WouldRun {
+	if err != nil || p.Items[0].Status != step.WouldRun || p.Items[1].Status != step.Refused {
 		t.Errorf("%+v, %v", p, err)
 	}
 	if _, err := e.Run(context.Background(), job(), engine.Options{}); err != nil {
@@ -298,7 +298,7 @@ func TestReplayNamesTheFirstDifference(t *testing.T) {
 			if err := f.Remove("/state/runs/run-0001/artifacts.pack"); err != nil {
 				t.Fatal(err)
 			}
-		}, engine.ReplaySkipped, "", ""},
+		}, engine.ReplayDiffers, "", "artifacts.source"},
 		"a damaged artifact": {kind("a"), func(t *testing.T, f *memfs.FS) {
 			const pack = "/state/runs/run-0001/artifacts.pack"
 			data := []byte(read(t, f, pack))
@@ -306,7 +306,7 @@ func TestReplayNamesTheFirstDifference(t *testing.T) {
 				data[i] ^= 0x55
 			}
 			write(t, f, pack, string(data))
-		}, engine.ReplaySkipped, "", ""},
+		}, engine.ReplayDiffers, "", "artifacts.source"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := world(t, "a")

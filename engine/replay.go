@@ -2,10 +2,12 @@ package engine
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"path/filepath"
@@ -79,7 +81,7 @@ func (e *Engine) Replay(ctx context.Context, id string, sink event.Sink) (*Repla
 		Engine: e, ctx: ctx, sink: sink, out: &Replay{Run: state.Run.Run, Items: []ReplayedItem{}},
 		run: &run{
 			env: e.env, kind: kind, job: job, packs: newPacks(e.env.FS, e.runs()), ledger: &ledger.Ledger{},
-			opts: Options{Force: true, SessionClosed: true, Until: state.Run.Until, Sink: event.Discard{}},
+			opts: Options{Force: true, SessionClosed: true, Until: state.Run.Until, Sink: sink},
 			id:   state.Run.Run,
 		},
 	}
@@ -122,6 +124,9 @@ func (r *replay) all(state *journal.State) (*Replay, error) {
 		}
 	}
 	busy.Wait()
+	if err == nil && r.ctx.Err() != nil {
+		err = context.Cause(r.ctx)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -150,12 +155,8 @@ func (r *replay) add(i ReplayedItem) {
 
 func (r *replay) item(i *journal.Item) ReplayedItem {
 	out := ReplayedItem{Item: i.ItemOpened.Item, Source: i.Source, Status: ReplaySkipped}
-	var steps []plan.Done
-	for _, st := range i.Steps {
-		if st.Phase == journal.Finished {
-			steps = append(steps, st.Done)
-		}
-	}
+	steps, kept := recorded(i)
+	r.sink.Emit(event.ItemStarted{Item: out.Item, Session: i.Source, Label: i.Label, Bytes: read(steps), Steps: len(steps)})
 	switch {
 	case i.Same != "":
 		out.Message = "it was up to date; precis replay " + i.Same + " does it again"
@@ -165,14 +166,54 @@ func (r *replay) item(i *journal.Item) ReplayedItem {
 		return out
 	}
 	err := local.Protect(func() error { return r.steps(i, steps, &out) })
-	if errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, fs.ErrNotExist) && !kept {
 		out.Status, out.Message = ReplaySkipped, "its files were not kept, for nothing was published"
 	} else if err != nil {
-		o := outcome(r.ctx, err)
-		out.Status, out.Difference = ReplayDiffers, &plan.Difference{Component: "outcome", Old: string(step.Done), New: o.Class + ": " + o.Message}
+		out.Status, out.Difference = ReplayDiffers, r.failed(err)
 	}
 	return out
 }
+
+// recorded are the finished steps of an item, and whether the files that it was made
+// from were kept: that is done before an effect.
+func recorded(i *journal.Item) (steps []plan.Done, kept bool) {
+	for _, st := range i.Steps {
+		kept = kept || st.Effect
+		if st.Phase == journal.Finished {
+			steps = append(steps, st.Done)
+		}
+	}
+	return steps, kept
+}
+
+// read is how much the steps of an item read.
+func read(steps []plan.Done) (bytes int64) {
+	for _, d := range steps {
+		for _, o := range d.Observed {
+			bytes += o.Bytes
+		}
+	}
+	return bytes
+}
+
+// failed is a step that did not come to its end again.
+func (r *replay) failed(err error) *plan.Difference {
+	if lost := new(lostArtifact); errors.As(err, &lost) {
+		return &plan.Difference{Component: "artifacts." + lost.name, Old: "sha256:" + lost.SHA256, New: missing(lost.err)}
+	}
+	o := outcome(r.ctx, err)
+	return &plan.Difference{Component: "outcome", Old: string(step.Done), New: o.Class + ": " + o.Message}
+}
+
+// lostArtifact is one that the run kept and that is gone or damaged.
+type lostArtifact struct {
+	name string
+	step.Artifact
+	err error
+}
+
+func (e *lostArtifact) Error() string { return fmt.Sprintf("artifact %s: %v", e.name, e.err) }
+func (e *lostArtifact) Unwrap() error { return e.err }
 
 // steps runs the recorded steps in a world that has the kept files only.
 func (r *replay) steps(i *journal.Item, recorded []plan.Done, out *ReplayedItem) error {
@@ -229,14 +270,30 @@ func (r *replay) thaw(f *memfs.FS, o step.Observed) error {
 	if err != nil {
 		return err
 	}
-	data, err := pack.Get(o.Artifact)
+	from, err := pack.Open(o.Artifact)
 	if err != nil {
-		return err
+		return &lostArtifact{o.Name, o.Artifact, err}
 	}
-	if err := fsys.MkdirAll(f, filepath.Dir(o.Path)); err != nil {
-		return err
+	if err = fsys.MkdirAll(f, filepath.Dir(o.Path)); err == nil {
+		err = afero.WriteReader(f, o.Path, until{r.ctx, from})
 	}
-	return afero.WriteFile(f, o.Path, data, fsys.FilePerm)
+	if err = errors.Join(err, from.Close()); err != nil && r.ctx.Err() == nil {
+		return &lostArtifact{o.Name, o.Artifact, err}
+	}
+	return err
+}
+
+// until is a reader that ends with a context.
+type until struct {
+	ctx context.Context
+	io.Reader
+}
+
+func (u until) Read(p []byte) (int, error) {
+	if u.ctx.Err() != nil {
+		return 0, context.Cause(u.ctx)
+	}
+	return u.Reader.Read(p)
 }
 
 // again runs a step and compares what it leaves with the record.
@@ -258,8 +315,25 @@ func (t *itemRun) again(ctx context.Context, s step.Step, was plan.Done) (*plan.
 	if diff := differentOutput(was, out); diff != nil {
 		return diff, nil
 	}
+	if diff, err := t.kept(was); diff != nil || err != nil {
+		return diff, err
+	}
 	was.Home = "" // its artifacts are in this store now
 	t.done[s.Name] = was
+	return nil, nil
+}
+
+// kept finds the first artifact of a step that its run does not have any more.
+func (t *itemRun) kept(was plan.Done) (*plan.Difference, error) {
+	pack, err := t.packs.of(cmp.Or(was.Home, t.id))
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range slices.Sorted(maps.Keys(was.Artifacts)) {
+		if err := pack.Verify(was.Artifacts[name]); err != nil {
+			return &plan.Difference{Component: "artifacts." + name, Old: "sha256:" + was.Artifacts[name].SHA256, New: missing(err)}, nil
+		}
+	}
 	return nil, nil
 }
 

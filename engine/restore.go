@@ -64,13 +64,13 @@ func (e *Engine) restoration(state *journal.State, items []string, o Options) (*
 	}
 	r := &restoration{Env: e.env, opts: o, run: state.Run.Run, file: e.journalOf(state.Run.Run), job: job}
 	r.guard, _ = kind.(step.Guard)
-	if r.items, err = replacedItems(state, items); err != nil {
+	if r.items, err = e.replacedItems(state, items); err != nil {
 		return nil, err
 	}
 	if r.guard != nil && !o.SessionClosed {
 		return nil, &step.Refusal{
 			Class: "session-closed-required", Message: "putting a session back needs your word, --session-closed, that no client has it open",
-			Next: fmt.Sprintf("precis restore %s --session-closed", r.run),
+			Next: "close the client, then " + e.env.command("restore", r.run, "--session-closed"),
 		}
 	}
 	r.journal, err = journal.Open(e.env.FS, r.file, e.env.Host, e.env.Now, nil)
@@ -78,7 +78,7 @@ func (e *Engine) restoration(state *journal.State, items []string, o Options) (*
 }
 
 // replacedItems are the items whose sources the run replaced.
-func replacedItems(state *journal.State, names []string) ([]*journal.Item, error) {
+func (e *Engine) replacedItems(state *journal.State, names []string) ([]*journal.Item, error) {
 	var list []*journal.Item
 	for _, i := range state.Items {
 		if (len(names) == 0 || slices.Contains(names, i.ItemOpened.Item)) && slices.ContainsFunc(i.Published, replacement) {
@@ -88,7 +88,7 @@ func replacedItems(state *journal.State, names []string) ([]*journal.Item, error
 	if len(list) == 0 {
 		return nil, &step.Refusal{
 			Class: "nothing-to-restore", Message: "the run replaced no session" + ofItems(names), Place: step.Place{File: state.Run.Run},
-			Next: "precis show " + state.Run.Run + " tells what it did; if it was cut short, precis resume settles it",
+			Next: e.env.command("show", state.Run.Run) + " tells what it did; if it was cut short, " + e.env.command("resume", state.Run.Run) + " settles it",
 		}
 	}
 	return list, nil
@@ -122,7 +122,7 @@ func (r *restoration) all(ctx context.Context) error {
 // item puts one file back and records it.
 func (r *restoration) item(ctx context.Context, i *journal.Item, result *ItemResult) error {
 	if i.Result == nil {
-		return &step.Refusal{Class: "run-not-finished", Message: "the item was cut short", Place: step.Place{File: i.Source}, Next: "precis resume " + r.run + " settles it first"}
+		return &step.Refusal{Class: "run-not-finished", Message: "the item was cut short", Place: step.Place{File: i.Source}, Next: r.command("resume", r.run) + " settles it first"}
 	}
 	was := i.Published[slices.IndexFunc(i.Published, replacement)]
 	var err error
@@ -204,7 +204,7 @@ func (r *restoration) standing(i publish.Intent, was step.Published) (publish.Co
 	now := publish.Content{Bytes: size, SHA256: sum}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return now, &step.Refusal{Class: "session-gone", Message: "there is no file under the session's name", Place: step.Place{File: i.Path}, Next: "copy the backup there yourself; precis show " + r.run + " names it"}
+		return now, &step.Refusal{Class: "session-gone", Message: "there is no file under the session's name", Place: step.Place{File: i.Path}, Next: "copy the backup there yourself; " + r.command("show", r.run) + " names it"}
 	case err != nil:
 		return now, err
 	case now == i.Old, now == i.New, r.opts.Force:

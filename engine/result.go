@@ -56,7 +56,7 @@ func (i ItemResult) event() event.Item {
 }
 
 func (r Result) event(ctx context.Context, err error) event.Run {
-	e := event.Run{Run: r.Run, Exit: r.Exit, Items: []event.Item{}}
+	e := event.Run{Run: r.Run, Exit: r.Exit, Items: []event.Item{}, Effects: r.Effects}
 	for _, i := range r.Items {
 		e.Items = append(e.Items, i.event())
 	}

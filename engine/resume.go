@@ -62,7 +62,7 @@ func (e *Engine) reopen(state *journal.State, o Options) (*run, error) {
 	if len(state.Items) != opened.Items {
 		return nil, &step.Refusal{
 			Class: "run-not-begun", Message: fmt.Sprintf("the run ended before it had written down its %d items; it did nothing", opened.Items),
-			Place: step.Place{File: r.dir}, Next: "precis run " + job.File,
+			Place: step.Place{File: r.dir}, Next: e.env.command("run", job.File),
 		}
 	}
 	if r.ledger, err = e.ledger(); err != nil {
@@ -194,7 +194,9 @@ func (r *run) recheck() error {
 			if now != p.SHA256 && p.Op != step.Backup {
 				r.results[i].Status, r.results[i].Class = step.Failed, "output-changed"
 				r.results[i].Message = "what the run published at " + p.Path + " is no longer there"
-				r.results[i].Next = "precis run " + r.job.File + " makes it again"
+				r.results[i].Next = r.env.command("run", r.job.File) + " makes it again"
+				r.results[i].Outputs = nil
+				break
 			}
 		}
 	}

@@ -181,13 +181,13 @@ func (r *run) makeState() error {
 
 // execute works through the items and ends the run, unless an item is left open.
 func (r *run) execute(ctx context.Context) error {
-	r.opts.Sink.Emit(event.RunStarted{Run: r.id, Kind: r.job.Kind, Items: len(r.items), Bytes: weight(r.items)})
 	ctx, halt := context.WithCancelCause(ctx)
 	defer halt(nil)
 	r.halt = halt
 	if r.results == nil {
 		r.results = make([]ItemResult, len(r.items))
 	}
+	r.opts.Sink.Emit(r.started())
 	defer r.tick()()
 	pool := r.pool()
 	pool.Stop = r.job.Run.OnFailure == "stop"
@@ -210,11 +210,15 @@ func (r *run) pool() local.Pool {
 	}
 }
 
-func weight(items []step.Item) (total int64) {
-	for _, i := range items {
-		total += i.Bytes
+// started tells of what there is to do: of a run that is resumed, the rest.
+func (r *run) started() event.RunStarted {
+	e := event.RunStarted{Run: r.id, Kind: r.job.Kind}
+	for i := range r.items {
+		if r.results == nil || r.results[i].Status == "" {
+			e.Items, e.Bytes = e.Items+1, e.Bytes+r.items[i].Bytes
+		}
 	}
-	return total
+	return e
 }
 
 // finish writes the last entry when every item has ended, and enters what was

@@ -24,6 +24,7 @@ type cli struct {
 	errWidth    int    // columns of a terminal at errOut; 0 for none
 	color       bool   // out takes colour
 	bars        bool   // errOut takes progress bars
+	collects    bool   // the garbage collector is ours to set
 
 	json, quiet, verbose bool
 	state                string

@@ -15,17 +15,13 @@ import (
 	"runtime/debug"
 )
 
-// collectAt is the heap's growth in percent before the collector runs. The index
-// of a session holds no pointers and costs the collector nothing, so memory is
-// the better thing to save.
-const collectAt = 50
-
 func main() {
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(collectAt)
-	}
 	ctx, stop := interruptible(context.Background(), os.Exit)
 	c := newCLI(os.Stdout, os.Stderr, os.Getenv)
+	c.collects = os.Getenv("GOGC") == ""
+	if c.collects {
+		debug.SetGCPercent(collectAt)
+	}
 	code := c.execute(ctx, os.Args[1:])
 	stop()
 	os.Exit(code)

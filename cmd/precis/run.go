@@ -109,7 +109,7 @@ func (c *cli) run(ctx context.Context, files []string, o engine.Options, dry boo
 // engine is the engine with all job kinds, over this process's world.
 func (c *cli) engine() *engine.Engine {
 	env := engine.OSEnv(c.state, c.log())
-	env.FS = c.fs
+	env.FS, env.Command = c.fs, c.command
 	return engine.New(env, jobs.Kinds()...)
 }
 
@@ -183,6 +183,9 @@ func (c *cli) execution(ctx context.Context, e *engine.Engine, o engine.Options,
 	bars := c.watch()
 	var began atomic.Bool
 	sinks := fanOut{bars, logged{c.log()}, onBegin(func() { began.Store(true) })}
+	if c.collects {
+		sinks = append(sinks, &collector{})
+	}
 	var lines *event.Lines
 	if c.json {
 		lines = event.NewLines(c.out)

@@ -60,6 +60,8 @@ type Run struct {
 	Message string `json:"message,omitempty"` // likewise
 	Next    string `json:"next,omitempty"`    // likewise
 	Items   []Item `json:"items"`
+	// Effects are the files that a dry run would have changed.
+	Effects []step.Published `json:"effects,omitempty"`
 }
 
 // Item is how an item ended. The output is the first file the item published.

@@ -100,6 +100,6 @@ func acknowledged(env step.Env, job *spec.Job) error {
 	}
 	return &step.Refusal{
 		Class: "session-closed-required", Message: "replacing a live session needs your word, --session-closed, that no client has it open",
-		Place: place(job, "publish.to"), Next: "use publish.to: candidate",
+		Place: place(job, "publish.to"), Next: "end the client, and add --session-closed; or use publish.to: candidate",
 	}
 }

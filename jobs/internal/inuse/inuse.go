@@ -59,13 +59,13 @@ func rested(p place, quiet time.Duration, now time.Time) error {
 	if quiet <= 0 || age >= quiet {
 		return nil
 	}
-	when := fmt.Sprintf("%v ago", age.Round(time.Second))
+	when := plain(age.Round(time.Second)) + " ago"
 	if age < 0 {
-		when = fmt.Sprintf("%v after now by this clock", (-age).Round(time.Second))
+		when = plain((-age).Round(time.Second)) + " after now by this clock"
 	}
 	return &step.Refusal{
 		Class: "session-recent", Place: step.Place{File: p.path},
-		Message: fmt.Sprintf("the session changed %s, and publish.quiet asks for %v without a change", when, quiet),
+		Message: fmt.Sprintf("the session changed %s, and publish.quiet asks for %s without a change", when, plain(quiet)),
 		Next:    "end the client that has it open and wait, set publish.quiet, or override with --force",
 	}
 }
@@ -74,4 +74,16 @@ const closeIt = "end that client with /exit; if it is none, override with --forc
 
 func open(path, message, next string, err error) error {
 	return &step.Refusal{Class: "session-open", Message: message, Place: step.Place{File: path}, Next: next, Err: cause(err)}
+}
+
+// plain is a duration without the zeros that String adds: 15m, not 15m0s.
+func plain(d time.Duration) string {
+	s := d.String()
+	if strings.HasSuffix(s, "m0s") {
+		s = strings.TrimSuffix(s, "0s")
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = strings.TrimSuffix(s, "0m")
+	}
+	return s
 }

@@ -264,11 +264,11 @@ func TestRecent(t *testing.T) {
 		quiet, age time.Duration
 		says       string // "" for no refusal
 	}{
-		{quiet, 0, "0s ago, and publish.quiet asks for 15m0s"},
-		{quiet, quiet - 1, "15m0s ago"},
+		{quiet, 0, "0s ago, and publish.quiet asks for 15m"},
+		{quiet, quiet - 1, "15m ago"},
 		{quiet, quiet, ""},
 		{quiet, 24 * time.Hour, ""},
-		{quiet, -time.Hour, "1h0m0s after now"},
+		{quiet, -time.Hour, "1h after now"},
 		{0, 0, ""},
 		{0, -time.Hour, ""},
 	} {
