@@ -81,8 +81,26 @@ func TestABrokenJournalEndsItemsAtWork(t *testing.T) {
 	// The opening and the intent of the first item; its end has no room.
 	f := &fullJournal{FS: world(t, "a", "b"), left: 2}
 	r, err := engine.New(enginetest.Env(f), k).Run(context.Background(), j, engine.Options{})
-	if !errors.Is(err, syscall.ENOSPC) || statuses(r) != "failed:journal failed:journal" || r.Exit != 1 {
+	if !errors.Is(err, syscall.ENOSPC) || statuses(r) != "failed:no-space interrupted:interrupted" || r.Exit != 1 {
 		t.Errorf("%s, exit %d, %v", statuses(r), r.Exit, err)
+	}
+}
+
+// TestAFullDiskIsToldOnce has many items and one cause, which is the run's.
+func TestAFullDiskIsToldOnce(t *testing.T) {
+	f := &fullJournal{FS: world(t, "a", "b", "c"), left: 1}
+	r, err := engine.New(enginetest.Env(f), kind("a", "b", "c")).Run(context.Background(), job(), engine.Options{})
+	var refusal *step.Refusal
+	if !errors.As(err, &refusal) || refusal.Class != "no-space" || refusal.Next != "make room, then precis resume run-0001" {
+		t.Errorf("%v", err)
+	}
+	if statuses(r) != "interrupted:interrupted interrupted:interrupted interrupted:interrupted" || r.Exit != 1 {
+		t.Errorf("%s, exit %d", statuses(r), r.Exit)
+	}
+	for _, i := range r.Items {
+		if strings.Contains(i.Message, "no space") {
+			t.Errorf("told of %s: %s", i.Item, i.Message)
+		}
 	}
 }
 

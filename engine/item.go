@@ -72,7 +72,7 @@ func (r *run) item(ctx context.Context, i int) error {
 func (r *run) end(i int, t *itemRun, o journal.Outcome) {
 	if o.Status != step.Interrupted && r.failure() == nil {
 		if err := r.full(t.finish(o)); err != nil {
-			o = outcome(context.Background(), err)
+			o = t.outcome(context.Background(), err)
 		}
 	}
 	if o.Status == step.Interrupted && o.Next == "" {

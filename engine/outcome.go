@@ -31,7 +31,7 @@ func outcome(ctx context.Context, err error) journal.Outcome {
 	var panicked *local.PanicError
 	switch {
 	case errors.As(err, &halted):
-		return halted.outcome()
+		return brokenOff
 	case errors.As(err, &panicked):
 		return journal.Outcome{
 			Status: step.Failed, Class: "internal-error", Message: panicked.Error(),
@@ -50,11 +50,17 @@ func outcome(ctx context.Context, err error) journal.Outcome {
 }
 
 // outcome is the item's: what a step published stands, so its item was not
-// refused; and the log gets the place of a panic.
+// refused or merely interrupted; and the log gets the place of a panic.
 func (t *itemRun) outcome(ctx context.Context, err error) journal.Outcome {
 	o := outcome(ctx, err)
 	if o.Status == step.Refused && committed(t.result.Outputs) {
 		o.Status = step.Failed
+	}
+	var halted *haltError
+	if errors.As(err, &halted) && committed(t.result.Outputs) {
+		o := halted.outcome()
+		o.Message = "the file stands, but the run was broken off before that was recorded"
+		return o
 	}
 	var panicked *local.PanicError
 	if errors.As(err, &panicked) {
@@ -64,15 +70,11 @@ func (t *itemRun) outcome(ctx context.Context, err error) journal.Outcome {
 	return o
 }
 
-func (e *haltError) outcome() journal.Outcome {
-	return journal.Outcome{Status: step.Failed, Class: e.class, Message: written(e.Error()), Next: e.next}
-}
-
 func cancelled(cause error) journal.Outcome {
 	var halted *haltError
 	switch {
 	case errors.As(cause, &halted):
-		return halted.outcome()
+		return brokenOff
 	case errors.Is(cause, local.ErrTimeout):
 		return journal.Outcome{Status: step.Failed, Class: "timeout", Message: cause.Error(), Next: "raise run.timeout"}
 	}
@@ -117,8 +119,16 @@ func committed(files []step.Published) bool {
 }
 
 // exit is the process's exit code: that of the items, else that of the error
-// that ended the run.
+// that ended the run. A run that was broken off has failed with what it left open.
 func exit(ctx context.Context, items []ItemResult, err error) int {
+	if halted := new(haltError); errors.As(err, &halted) {
+		items = slices.Clone(items)
+		for i := range items {
+			if items[i].Status == step.Interrupted {
+				items[i].Status = step.Failed
+			}
+		}
+	}
 	if code := itemsExit(items); code != exitDone || err == nil {
 		return code
 	}

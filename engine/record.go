@@ -2,14 +2,12 @@ package engine
 
 import (
 	"errors"
-	"fmt"
 	"path/filepath"
 	"sync"
 	"time"
 
 	"github.com/precis-dev/precis/engine/cas"
 	"github.com/precis-dev/precis/engine/journal"
-	"github.com/precis-dev/precis/fsys"
 )
 
 // record opens the run's journal and the pack that is durable before it.
@@ -62,29 +60,6 @@ func (r *run) failure() error {
 	return r.broken
 }
 
-// haltError ends a run as a whole: what it did not finish is left open, to be gone on
-// with.
-type haltError struct {
-	class, message, next string
-	err                  error
-}
-
-func (e *haltError) Error() string { return fmt.Sprintf("%s: %v", e.message, e.err) }
-func (e *haltError) Unwrap() error { return e.err }
-
-func (r *run) unrecorded(err error) *haltError {
-	return &haltError{"journal", "the run cannot be recorded", "see that the state directory can be written, then " + r.goOn(), err}
-}
-
-// full halts a run whose disk is full: the other items would only fail too.
-func (r *run) full(err error) error {
-	var halted *haltError
-	if errors.As(err, &halted) || !fsys.IsFull(err) {
-		return err
-	}
-	return r.breakOff(&haltError{"no-space", "the disk is full", "make room, then " + r.goOn(), err})
-}
-
 // note adds an entry to the journal. Without its journal a run must not go on.
 func (r *run) note(b journal.Body) error {
 	if r.journal == nil {
@@ -105,15 +80,4 @@ func (r *run) commit() error {
 		return r.breakOff(r.unrecorded(err))
 	}
 	return nil
-}
-
-// breakOff halts the run, once; the first cause is given.
-func (r *run) breakOff(halted *haltError) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.broken == nil {
-		r.broken = halted
-		r.halt(halted)
-	}
-	return r.broken
 }

@@ -105,7 +105,12 @@ type replay struct {
 func (r *replay) all(state *journal.State) (*Replay, error) {
 	var busy sync.WaitGroup
 	slots := make(chan struct{}, workers(r.run.job))
+	seen := map[string]bool{}
 	begin := func(i *journal.Item) error {
+		if seen[i.ItemOpened.Item] {
+			return nil
+		}
+		seen[i.ItemOpened.Item] = true
 		if r.ctx.Err() != nil {
 			return context.Cause(r.ctx)
 		}

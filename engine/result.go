@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"github.com/precis-dev/precis/engine/event"
@@ -62,6 +63,9 @@ func (r Result) event(ctx context.Context, err error) event.Run {
 	}
 	if err != nil {
 		o := outcome(ctx, err)
+		if halted := new(haltError); errors.As(err, &halted) {
+			o = halted.outcome()
+		}
 		e.Class, e.Message, e.Next = o.Class, o.Message, o.Next
 	}
 	return e

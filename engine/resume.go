@@ -139,6 +139,9 @@ func (r *run) resume(ctx context.Context) error {
 	// The record may have grown before the lock was ours.
 	r.items, r.results = nil, nil
 	r.remember(r.journal.State())
+	if r.journal.State().Finished != nil {
+		return nil // by another process, meanwhile
+	}
 	if err := r.recheck(); err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"errors"
 	"fmt"
 	"iter"
 
@@ -36,10 +37,16 @@ func Read(f afero.Fs, name string) iter.Seq2[Entry, error] {
 // Scan folds a journal. Each, if not nil, is given every item as it finishes, with
 // its steps; afterwards they are forgotten, so that memory does not grow with the
 // steps of items that are finished. An error of each ends the scan and is returned
-// as it is.
+// as it is. An item may be given twice.
 func Scan(f afero.Fs, name string, each func(*Item) error) (State, error) {
 	r := reader{file: name, each: each}
 	err := r.read(f)
+	if _, bad := errors.AsType[*Error](err); bad {
+		// While another process seals a torn tail and goes on, its beginning may be read
+		// and the end of what replaced it. What is wrong twice is wrong.
+		r = reader{file: name, each: each}
+		err = r.read(f)
+	}
 	return r.state, err
 }
 

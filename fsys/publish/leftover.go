@@ -28,8 +28,8 @@ func (t *transaction) hold() error {
 	return err
 }
 
-// release gives the lock up before the stage gets its name: some systems do not
-// rename or remove a locked file.
+// release gives the lock up before the stage is removed: some systems do not remove
+// a locked file.
 func (t *transaction) release() error {
 	if t.lock == nil {
 		return nil

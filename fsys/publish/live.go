@@ -167,11 +167,25 @@ func (l *live) hold(name string) error {
 	case err == nil:
 		l.locks = append(l.locks, lock)
 	case errors.Is(err, fsys.ErrLocked):
-		return &Refusal{SessionLocked, l.Path, "another precis is replacing the session", "wait until it has ended"}
+		return &Refusal{SessionLocked, l.Path, "another precis is replacing the session" + l.holders(name), "wait until it has ended"}
 	case !errors.Is(err, errors.ErrUnsupported) && !errors.Is(err, fs.ErrNotExist):
 		return err
 	}
 	return nil
+}
+
+// holders names the processes that have a file open, where that can be told. The
+// lock's holder is not among them once it has exchanged the file.
+func (l *live) holders(name string) string {
+	p, ok := fsys.As[fsys.Processes](l.fs)
+	if !ok {
+		return ""
+	}
+	pids, err := p.OpenBy(name)
+	if err != nil || len(pids) == 0 {
+		return ""
+	}
+	return fmt.Sprintf(": open in process %s of this machine", strings.Trim(strings.ReplaceAll(fmt.Sprint(pids), " ", ", "), "[]"))
 }
 
 // begun tells whether there is more to see than an old file that nobody touched.

@@ -118,9 +118,6 @@ func (t *transaction) run(ctx context.Context) (Published, error) {
 	if ctx.Err() != nil {
 		return Published{}, context.Cause(ctx)
 	}
-	if err := t.release(); err != nil {
-		return Published{}, err
-	}
 	op, err := t.claim()
 	if op == "" {
 		return Published{}, err
@@ -174,6 +171,9 @@ func (t *transaction) create() (Op, error) {
 	if errors.Is(err, errors.ErrUnsupported) {
 		err = t.mark()
 	}
+	if errors.Is(err, fs.ErrExist) && t.same() == nil {
+		return t.keep() // another run of the same job came first
+	}
 	if errors.Is(err, fs.ErrExist) {
 		return "", exists(t.Path, "a file appeared there meanwhile")
 	}
@@ -207,7 +207,7 @@ func (t *transaction) mark() error {
 	}
 	err = m.Close()
 	if err == nil {
-		err = t.fs.Rename(t.stage, t.Path)
+		err = t.rename()
 	}
 	if err == nil {
 		return nil
@@ -227,10 +227,23 @@ func (t *transaction) replace(old Content) (Op, error) {
 	if now == nil || *now != old {
 		return "", exists(t.Path, "the file there is being changed by another program")
 	}
-	if err := t.fs.Rename(t.stage, t.Path); err != nil {
+	if err := t.rename(); err != nil {
 		return "", err
 	}
 	return Replace, t.settle()
+}
+
+// rename gives the stage its name. It stays locked until then, lest a sweep takes it
+// for a leftover, except where a locked file cannot be renamed.
+func (t *transaction) rename() error {
+	err := t.fs.Rename(t.stage, t.Path)
+	if err == nil || t.lock == nil {
+		return err
+	}
+	if e := t.release(); e != nil {
+		return errors.Join(err, e)
+	}
+	return t.fs.Rename(t.stage, t.Path)
 }
 
 // settle makes the claim durable and believes nothing.

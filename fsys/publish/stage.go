@@ -8,22 +8,19 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"time"
+
+	"github.com/spf13/afero"
 
 	"github.com/precis-dev/precis/fsys"
 )
 
 // write stages the content, durably, and remembers what it was.
 func (t *transaction) write(ctx context.Context) error {
-	if err := fsys.Remove(t.fs, t.stage); err != nil {
-		return err
-	}
-	w, err := fsys.CreateNew(t.fs, t.stage)
+	w, err := t.begin()
 	if err != nil {
 		return err
-	}
-	t.staged = true
-	if err := t.hold(); err != nil {
-		return errors.Join(err, w.Close())
 	}
 	h := sha256.New()
 	counted := &counter{}
@@ -37,6 +34,51 @@ func (t *transaction) write(ctx context.Context) error {
 	}
 	t.Content = Content{counted.n, hex.EncodeToString(h.Sum(nil))}
 	return errors.Join(err, w.Close())
+}
+
+// Before a stage is locked, another run's sweep may take it for a leftover. Then it
+// is made again; a sweep comes once a run.
+const (
+	sweeps = 100
+	pause  = time.Millisecond
+)
+
+// begin makes the stage and locks it.
+func (t *transaction) begin() (afero.File, error) {
+	for try := 1; ; try++ {
+		w, err := t.makeStage()
+		if err != nil {
+			return nil, err
+		}
+		if err = t.lockStage(); err == nil {
+			return w, nil
+		}
+		swept := errors.Is(err, fs.ErrNotExist) || errors.Is(err, fsys.ErrLocked)
+		err = errors.Join(err, t.release(), w.Close())
+		if !swept || try == sweeps {
+			return nil, err
+		}
+		time.Sleep(pause)
+	}
+}
+
+func (t *transaction) makeStage() (afero.File, error) {
+	if err := fsys.Remove(t.fs, t.stage); err != nil {
+		return nil, err
+	}
+	w, err := fsys.CreateNew(t.fs, t.stage)
+	t.staged = t.staged || err == nil
+	return w, err
+}
+
+// lockStage locks the stage, and sees that it was not a file which had just lost
+// its name.
+func (t *transaction) lockStage() error {
+	if err := t.hold(); err != nil {
+		return err
+	}
+	_, err := fsys.Lstat(t.fs, t.stage)
+	return err
 }
 
 // check reads the stage again, compares it with what was written and has the
