@@ -24,7 +24,7 @@ func TestFullDisk(t *testing.T) {
 	must(t, syscall.Mount("none", "/", "", syscall.MS_REC|syscall.MS_PRIVATE, ""))
 	must(t, syscall.Mount("tmpfs", os.Getenv(ownMounts), "tmpfs", 0, "mode=700"))
 	t.Setenv("TMPDIR", os.Getenv(ownMounts)) // what is not full is fast
-	items, n := full(200, 40), full(*rounds, 2)
+	items, n := full(200, 20), full(*rounds, 2)
 	sessions := batch(t, items)
 	want, _ := straight(t, sessions)
 	found := counts{}

@@ -266,15 +266,20 @@ func raceWithClient(t *testing.T, n int) {
 	for i := range n {
 		g := liveGround(t, small(t, 1))
 		args := []string{"run", "replace.yaml", "--session-closed"}
-		if i%2 == 0 {
+		if i/4%2 == 0 {
 			args = append(args, "--force")
 		}
 		p := g.start(args...)
-		if i%4 < 3 {
+		most := 1000
+		switch i % 4 {
+		case 0, 1: // one line, about when the files are exchanged
+			g.await("swap", p)
+			most = 1
+		case 2:
 			g.await("stage", p)
 		}
 		var lines []string
-		for !ended(p) {
+		for !ended(p) && len(lines) < most {
 			time.Sleep(spread(20 * time.Millisecond))
 			lines = append(lines, g.appendLine(len(lines)))
 		}
@@ -299,7 +304,7 @@ func (g ground) appendLine(n int) string {
 	g.t.Helper()
 	f, err := os.OpenFile(g.path(live), os.O_WRONLY|os.O_APPEND, 0)
 	must(g.t, err)
-	time.Sleep(time.Duration(rand.IntN(300)) * time.Microsecond)
+	time.Sleep(time.Duration(rand.IntN(3000)) * time.Microsecond)
 	line := fmt.Sprintf(`{"type":"queue-operation","operation":"enqueue","number":%d,"word":"%x"}`, n, rand.Uint64())
 	_, err = f.WriteString(line + "\n")
 	must(g.t, errors.Join(err, f.Close()))

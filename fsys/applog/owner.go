@@ -40,10 +40,31 @@ func (e *LockedError) Error() string {
 // Unwrap makes errors.Is find fsys.ErrLocked.
 func (e *LockedError) Unwrap() error { return fsys.ErrLocked }
 
+// Who has just taken a lock has not yet said so: there is no record, or that of a
+// process which was killed.
+const (
+	tries = 20
+	pause = 2 * time.Millisecond
+)
+
+// tells is false for a record that is not of the lock's holder, as far as we know.
+func tells(f afero.Fs, record *Owner, self Owner) bool {
+	p, ok := fsys.As[fsys.Processes](f)
+	if record == nil || !ok || record.Host != self.Host || record.Boot != self.Boot {
+		return record != nil
+	}
+	alive, err := p.Alive(record.PID)
+	return alive || err != nil
+}
+
 // acquire takes the lock, then says who has it. The record is for a message
 // only, so it is neither durable nor trusted.
 func acquire(f afero.Fs, name string, owner Owner) (io.Closer, error) {
 	lock, err := fsys.LockFile(f, name+".lock")
+	for try := 0; errors.Is(err, fsys.ErrLocked) && !tells(f, readOwner(f, name), owner) && try < tries; try++ {
+		time.Sleep(pause)
+		lock, err = fsys.LockFile(f, name+".lock")
+	}
 	if errors.Is(err, fsys.ErrLocked) {
 		return nil, &LockedError{Name: name, Owner: readOwner(f, name)}
 	}

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/afero"
 
@@ -162,20 +163,35 @@ func (l *live) hold(name string) error {
 	if !ok {
 		return nil
 	}
-	lock, err := locker.Lock(name)
+	lock, who, err := l.tryLock(locker, name)
 	switch {
 	case err == nil:
 		l.locks = append(l.locks, lock)
 	case errors.Is(err, fsys.ErrLocked):
-		return &Refusal{SessionLocked, l.Path, "another precis is replacing the session" + l.holders(name), "wait until it has ended"}
+		return &Refusal{SessionLocked, l.Path, "another precis is replacing the session" + who, "wait until it has ended"}
 	case !errors.Is(err, errors.ErrUnsupported) && !errors.Is(err, fs.ErrNotExist):
 		return err
 	}
 	return nil
 }
 
-// holders names the processes that have a file open, where that can be told. The
-// lock's holder is not among them once it has exchanged the file.
+// tryLock takes a lock or says who has it. A holder whom nobody can name has let go
+// meanwhile, or has exchanged the file: then it is tried again.
+func (l *live) tryLock(locker fsys.Locker, name string) (lock io.Closer, who string, err error) {
+	for range 3 {
+		lock, err = locker.Lock(name)
+		if !errors.Is(err, fsys.ErrLocked) {
+			return lock, "", err
+		}
+		if who = l.holders(name); who != "" {
+			return nil, who, err
+		}
+		time.Sleep(pause)
+	}
+	return nil, "", err
+}
+
+// holders names the processes that have a file open, where that can be told.
 func (l *live) holders(name string) string {
 	p, ok := fsys.As[fsys.Processes](l.fs)
 	if !ok {
