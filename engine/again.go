@@ -141,7 +141,7 @@ func differentOutput(was plan.Done, out step.Output) *plan.Difference {
 func results(list []step.Published) []string {
 	out := []string{}
 	for _, p := range list {
-		if p.Op != step.Backup {
+		if p.Op != step.Backup && p.Op != step.Remove {
 			out = append(out, "sha256:"+p.SHA256)
 		}
 	}

@@ -144,6 +144,9 @@ func (t *itemRun) verify(out step.Output) error {
 		}
 	}
 	for _, p := range out.Published {
+		if p.Op == step.Remove {
+			continue
+		}
 		now, err := t.stands(p)
 		if err != nil {
 			return fmt.Errorf("verify published file: %w", err)

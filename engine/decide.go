@@ -46,6 +46,19 @@ func (t *itemRun) describe(ctx context.Context, s step.Step) (plan.Components, e
 
 // lost finds the first thing of an earlier result that is no longer there.
 func (t *itemRun) lost(d plan.Done) (*plan.Difference, error) {
+	diff, err := t.lostArtifact(d)
+	if err != nil || diff != nil {
+		return diff, err
+	}
+	return t.lostFile(d)
+}
+
+// lostArtifact finds the first artifact. Those of a session that was replaced are
+// not asked for: what they were made from is gone.
+func (t *itemRun) lostArtifact(d plan.Done) (*plan.Difference, error) {
+	if t.replaced {
+		return nil, nil
+	}
 	store := t.store
 	if d.Home != "" {
 		pack, err := t.packs.of(d.Home)
@@ -59,9 +72,14 @@ func (t *itemRun) lost(d plan.Done) (*plan.Difference, error) {
 			return &plan.Difference{Component: "artifacts." + name, Old: "sha256:" + d.Artifacts[name].SHA256, New: missing(err)}, nil
 		}
 	}
+	return nil, nil
+}
+
+// lostFile finds the first published file.
+func (t *itemRun) lostFile(d plan.Done) (*plan.Difference, error) {
 	for _, p := range d.Published {
-		if p.Op == step.Backup {
-			continue // it is the person's to keep
+		if p.Op == step.Backup || p.Op == step.Remove {
+			continue // they are the person's to keep
 		}
 		now, err := t.stands(p)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -100,7 +118,9 @@ func (t *itemRun) upToDate(ctx context.Context, steps []step.Step) (bool, error)
 			return false, err
 		}
 		now := t.observed[s.Name]
-		t.observed[s.Name] = t.before(now, last.Observed)
+		then := t.before(now, last.Observed)
+		t.replaced = t.replaced || !slices.Equal(now, then)
+		t.observed[s.Name] = then
 		d, why, err := t.decide(ctx, s, last)
 		t.observed[s.Name] = now
 		if err != nil {
@@ -122,6 +142,7 @@ func (t *itemRun) upToDate(ctx context.Context, steps []step.Step) (bool, error)
 // forget undoes what upToDate took for finished.
 func (t *itemRun) forget() bool {
 	clear(t.done)
+	t.replaced = false
 	return false
 }
 
@@ -180,7 +201,7 @@ func (t *itemRun) moved(d *plan.Difference) error {
 	}
 	return &step.Refusal{
 		Class: class, Message: "the run cannot be gone on with: " + what + " was " + d.Old + " and is " + d.New,
-		Place: step.Place{File: t.Source}, Next: t.env.command("run", t.job.File) + " begins anew",
+		Place: step.Place{File: t.Source}, Next: t.anew() + " begins anew",
 	}
 }
 
@@ -259,12 +280,10 @@ func (t *itemRun) found(s step.Step, st *journal.Step, out step.Output) error {
 			return err
 		}
 	}
-	if err := t.verify(out); err != nil {
-		return err
-	}
+	// What stands has been looked at, and may have been gone on with.
 	if err := t.finished(s, out); err != nil {
 		return err
 	}
-	t.result.Status = step.Done
+	t.result.Status = t.status()
 	return nil
 }

@@ -60,10 +60,15 @@ func (r *run) last(i step.Item) (*ledger.Record, error) {
 	return r.ledger.Item(r.job.Kind, jobName(r.job), written(path))
 }
 
-// jobName is what tells two jobs on one session apart.
+// jobName is what tells two jobs on one session apart. One that replaces sessions is
+// another than one that does not: what it left stands where its source was.
 func jobName(job *spec.Job) string {
-	if job.Name != "" {
-		return job.Name
+	name := job.Name
+	if name == "" {
+		name = job.File
 	}
-	return job.File
+	if job.Publish.To == "replace" {
+		name += " (replace)"
+	}
+	return name
 }

@@ -119,9 +119,9 @@ func (e *Engine) Runs() ([]RunInfo, error) {
 // Show tells about a run; steps are those of the named items, of all for none.
 func (e *Engine) Show(id string, items ...string) (*RunDetail, error) {
 	steps := map[string][]StepDetail{}
-	wanted := func(item string) bool { return len(items) == 0 || slices.Contains(items, item) }
+	wanted := func(i *journal.Item) bool { return len(items) == 0 || slices.ContainsFunc(items, e.naming(i)) }
 	state, err := e.scan(id, func(i *journal.Item) error {
-		if wanted(i.ItemOpened.Item) {
+		if wanted(i) {
 			steps[i.ItemOpened.Item] = details(i.Steps)
 		}
 		return nil
@@ -131,7 +131,7 @@ func (e *Engine) Show(id string, items ...string) (*RunDetail, error) {
 	}
 	d := &RunDetail{RunInfo: e.info(state.Run.Run, state, nil), Durability: state.Run.Durability}
 	for _, i := range state.Items {
-		if !wanted(i.ItemOpened.Item) {
+		if !wanted(i) {
 			continue
 		}
 		if i.Result == nil {
@@ -142,10 +142,33 @@ func (e *Engine) Show(id string, items ...string) (*RunDetail, error) {
 			Published: i.Published, Restored: i.Restored, Sizes: i.Sizes, Steps: steps[i.ItemOpened.Item],
 		})
 	}
-	if len(items) > 0 && len(d.Detail) == 0 {
-		return nil, &step.Refusal{Class: "no-such-item", Message: "the run has no item " + strings.Join(items, ", "), Place: step.Place{File: d.Run}, Next: e.env.command("show", d.Run) + " lists them"}
+	return d, e.allNamed(state, items)
+}
+
+// naming tells whether a name is that of an item: its id, or the path of its
+// session.
+func (e *Engine) naming(i *journal.Item) func(name string) bool {
+	return func(name string) bool {
+		if name == i.ItemOpened.Item || name == filepath.Base(i.Source) {
+			return true
+		}
+		path, err := fsys.Canonical(e.env.FS, name)
+		return err == nil && written(path) == i.Source
 	}
-	return d, nil
+}
+
+// allNamed refuses a name that is no item's.
+func (e *Engine) allNamed(state *journal.State, names []string) error {
+	for _, name := range names {
+		if slices.ContainsFunc(state.Items, func(i *journal.Item) bool { return e.naming(i)(name) }) {
+			continue
+		}
+		return &step.Refusal{
+			Class: "no-such-item", Message: "the run has no session " + name, Place: step.Place{File: state.Run.Run},
+			Next: e.env.command("show", state.Run.Run) + " lists them",
+		}
+	}
+	return nil
 }
 
 // Artifacts opens the artifacts of a run; the caller closes them.
@@ -247,6 +270,14 @@ func (e *Engine) find(id string) (string, error) {
 	return "", &step.Refusal{Class: "ambiguous-run", Message: fmt.Sprintf("%d runs begin with %q", len(found), id), Next: "give more of the id; " + e.env.command("runs") + " lists them"}
 }
 
+// unreadable says what to do about a journal.
+func unreadable(p journal.Problem) string {
+	if p == journal.UnknownVersion || p == journal.UnknownType {
+		return "use the version of precis that wrote it; the file was not touched"
+	}
+	return "the file was not touched. A new precis run does what is missing; if the run replaced sessions, the old ones are among the backups"
+}
+
 // scan folds the journal of a run.
 func (e *Engine) scan(id string, each func(*journal.Item) error) (*journal.State, error) {
 	id, err := e.find(id)
@@ -259,7 +290,7 @@ func (e *Engine) scan(id string, each func(*journal.Item) error) (*journal.State
 	case errors.As(err, &bad):
 		return nil, &step.Refusal{
 			Class: "journal-" + string(bad.Problem), Message: bad.Detail, Place: step.Place{File: bad.File, Line: bad.Line, Byte: bad.Byte},
-			Next: "nothing was touched; begin anew with precis run",
+			Next: unreadable(bad.Problem),
 		}
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return nil, err

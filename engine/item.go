@@ -32,6 +32,7 @@ type itemRun struct {
 	done     map[string]plan.Done       // finished steps
 	order    []string                   // their names
 	all      int                        // how many there are
+	replaced bool                       // the source is what an earlier run put in its place
 	result   ItemResult
 	cleanup  []func() error
 }
@@ -100,6 +101,9 @@ func (t *itemRun) finish(o journal.Outcome) error {
 		entry.Same = t.last.Run
 		return t.note(entry) // nothing was done that could be lost
 	}
+	if err := t.abandon(o); err != nil {
+		return err
+	}
 	if err := t.note(entry); err != nil {
 		return err
 	}
@@ -117,6 +121,23 @@ func (t *itemRun) finish(o journal.Outcome) error {
 		return err
 	}
 	return t.settleLedger() // a run that began anew would take the new session for an old one
+}
+
+// abandon ends the attempts that an earlier process began, of an item that ends
+// before it comes to them again.
+func (t *itemRun) abandon(o journal.Outcome) error {
+	if t.recorded == nil || t.journal == nil {
+		return nil
+	}
+	for _, st := range t.recorded.Steps {
+		if st.Phase != journal.Started {
+			continue
+		}
+		if err := t.note(&journal.StepFailed{Item: t.ID, Step: st.StepStarted.Step, Outcome: o}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // entry is the ledger's record of the item.
@@ -153,6 +174,9 @@ func (t *itemRun) work(ctx context.Context) error {
 	if settled, err := t.settle(ctx, steps); err != nil || settled {
 		return err
 	}
+	if err := check(steps); err != nil {
+		return err
+	}
 	for _, s := range steps {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
@@ -162,6 +186,19 @@ func (t *itemRun) work(ctx context.Context) error {
 		}
 	}
 	t.result.Status = t.status()
+	return nil
+}
+
+// check refuses an item before its first step.
+func check(steps []step.Step) error {
+	for _, s := range steps {
+		if s.Check == nil {
+			continue
+		}
+		if err := s.Check(); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 

@@ -76,6 +76,9 @@ func (t *itemRun) plan(ctx context.Context) PlannedItem {
 	if err == nil {
 		same, err = t.upToDate(ctx, steps)
 	}
+	if err == nil && !same {
+		err = check(steps)
+	}
 	for _, s := range steps {
 		if err != nil {
 			break

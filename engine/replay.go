@@ -124,6 +124,9 @@ func (r *replay) all(state *journal.State) (*Replay, error) {
 	if err != nil {
 		return nil, err
 	}
+	if !slices.ContainsFunc(r.out.Items, func(i ReplayedItem) bool { return i.Status != ReplaySkipped }) {
+		r.out.Exit = exitFailed // nothing was compared
+	}
 	slices.SortFunc(r.out.Items, func(a, b ReplayedItem) int { return bytes.Compare([]byte(a.Item), []byte(b.Item)) })
 	return r.out, nil
 }

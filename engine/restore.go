@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"path/filepath"
@@ -79,26 +78,22 @@ func (e *Engine) restoration(state *journal.State, items []string, o Options) (*
 
 // replacedItems are the items whose sources the run replaced.
 func (e *Engine) replacedItems(state *journal.State, names []string) ([]*journal.Item, error) {
+	if err := e.allNamed(state, names); err != nil {
+		return nil, err
+	}
 	var list []*journal.Item
 	for _, i := range state.Items {
-		if (len(names) == 0 || slices.Contains(names, i.ItemOpened.Item)) && slices.ContainsFunc(i.Published, replacement) {
+		if (len(names) == 0 || slices.ContainsFunc(names, e.naming(i))) && slices.ContainsFunc(i.Published, replacement) {
 			list = append(list, i)
 		}
 	}
 	if len(list) == 0 {
 		return nil, &step.Refusal{
-			Class: "nothing-to-restore", Message: "the run replaced no session" + ofItems(names), Place: step.Place{File: state.Run.Run},
+			Class: "nothing-to-restore", Message: "the run replaced none of the sessions", Place: step.Place{File: state.Run.Run},
 			Next: e.env.command("show", state.Run.Run) + " tells what it did; if it was cut short, " + e.env.command("resume", state.Run.Run) + " settles it",
 		}
 	}
 	return list, nil
-}
-
-func ofItems(names []string) string {
-	if len(names) == 0 {
-		return ""
-	}
-	return fmt.Sprintf(" of the name %q", names)
 }
 
 func replacement(p step.Published) bool { return p.Op == step.Replace && p.Old != nil }
@@ -177,10 +172,13 @@ func (r *restoration) putBack(ctx context.Context, i *journal.Item, was step.Pub
 	old := publish.Content{Bytes: was.Old.Bytes, SHA256: was.Old.SHA256}
 	token := sha256.Sum256([]byte(r.run + "/" + i.ItemOpened.Item + "/restore"))
 	intent := publish.Intent{
-		Path: was.Path, Token: hex.EncodeToString(token[:8]), BackupDir: filepath.Dir(from),
+		Path: was.Path, Token: hex.EncodeToString(token[:8]), BackupDir: r.backups(from),
 		Old: publish.Content{Bytes: was.Bytes, SHA256: was.SHA256}, New: old,
 	}
-	now, err := r.standing(intent, was)
+	if _, err := fsys.Lstat(r.FS, was.Path); errors.Is(err, fs.ErrNotExist) {
+		return r.create(ctx, intent, r.write(from, *was.Old))
+	}
+	now, err := r.standing(intent)
 	if err != nil {
 		return nil, err
 	}
@@ -194,8 +192,25 @@ func (r *restoration) putBack(ctx context.Context, i *journal.Item, was step.Pub
 	return restored(got), err
 }
 
+// backups is the folder for what the restoration takes away.
+func (r *restoration) backups(from string) string {
+	if from == "" {
+		return filepath.Join(filepath.Dir(r.file), "backups")
+	}
+	return filepath.Dir(from)
+}
+
+// create puts a session back of which there is nothing any more.
+func (r *restoration) create(ctx context.Context, i publish.Intent, write func(io.Writer) error) ([]step.Published, error) {
+	p, err := publish.Candidate(ctx, r.FS, publish.Request{Path: i.Path, Token: i.Token, Write: write})
+	if p.Op == "" {
+		return nil, err
+	}
+	return []step.Published{{Op: step.Op(p.Op), Path: p.Path, Bytes: p.Bytes, SHA256: p.SHA256}}, err
+}
+
 // standing settles what an earlier attempt left and says what is there.
-func (r *restoration) standing(i publish.Intent, was step.Published) (publish.Content, error) {
+func (r *restoration) standing(i publish.Intent) (publish.Content, error) {
 	if err := r.idle(i.Path); err != nil {
 		return publish.Content{}, err
 	}
@@ -203,8 +218,6 @@ func (r *restoration) standing(i publish.Intent, was step.Published) (publish.Co
 	size, sum, err := fsys.Sum(r.FS, i.Path)
 	now := publish.Content{Bytes: size, SHA256: sum}
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return now, &step.Refusal{Class: "session-gone", Message: "there is no file under the session's name", Place: step.Place{File: i.Path}, Next: "copy the backup there yourself; " + r.command("show", r.run) + " names it"}
 	case err != nil:
 		return now, err
 	case now == i.Old, now == i.New, r.opts.Force:

@@ -181,6 +181,24 @@ func (r *run) relearn(i *journal.Item) error {
 	return nil
 }
 
+// anew is the command that runs the job again as it was run.
+func (r *run) anew(flags ...string) string {
+	args := []string{r.job.File}
+	for _, s := range r.opts.Set {
+		args = append(args, "--set", s)
+	}
+	return r.env.command("run", append(args, flags...)...)
+}
+
+// outdated ends an item whose output is not what was recorded.
+func (i *ItemResult) outdated(p step.Published, again string, gone bool) {
+	i.Status, i.Class, i.Outputs = step.Failed, "output-changed", nil
+	i.Message, i.Next = "what the run published at "+p.Path+" was changed since", again+" --force replaces it"
+	if gone {
+		i.Message, i.Next = "what the run published at "+p.Path+" is gone", again+" makes it again"
+	}
+}
+
 // recheck looks whether what the finished items published still stands. An item
 // whose output is gone has not come out as recorded, and says so.
 func (r *run) recheck() error {
@@ -194,11 +212,8 @@ func (r *run) recheck() error {
 			if err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return err
 			}
-			if now != p.SHA256 && p.Op != step.Backup {
-				r.results[i].Status, r.results[i].Class = step.Failed, "output-changed"
-				r.results[i].Message = "what the run published at " + p.Path + " is no longer there"
-				r.results[i].Next = r.env.command("run", r.job.File) + " makes it again"
-				r.results[i].Outputs = nil
+			if now != p.SHA256 && p.Op != step.Backup && p.Op != step.Remove {
+				r.results[i].outdated(p, r.anew(), err != nil)
 				break
 			}
 		}

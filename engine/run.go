@@ -85,6 +85,7 @@ func (r *run) resolve(ctx context.Context) (err error) {
 func (r *run) stepEnv() step.Env {
 	return step.Env{
 		FS:            r.world,
+		State:         r.env.State,
 		Force:         r.opts.Force,
 		SessionClosed: r.opts.SessionClosed,
 		Owned:         r.owned,

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io/fs"
 	"maps"
 	"math/rand/v2"
 	"os"
@@ -79,12 +80,23 @@ func (g ground) names(dir string) (names []string) {
 	return names
 }
 
-// files is the content of every file in a folder.
+// files is the content of every file below a folder, by its base name.
 func (g ground) files(dir string) map[string]string {
 	g.t.Helper()
 	files := map[string]string{}
-	for _, name := range g.names(dir) {
-		files[name] = string(g.read(dir + "/" + name))
+	err := filepath.WalkDir(g.path(dir)+"/.", func(name string, d fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil || d.IsDir() {
+			return err
+		}
+		data, err := os.ReadFile(name)
+		files[filepath.Base(name)] = string(data)
+		return err
+	})
+	if err != nil {
+		g.t.Fatal(err)
 	}
 	return files
 }

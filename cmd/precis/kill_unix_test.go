@@ -147,7 +147,7 @@ func (g ground) state(old []byte) string {
 		return "7 replaced, not recorded"
 	case !isOld:
 		return "6 replaced, the old file under " + strings.Join(hidden, ", ")
-	case len(g.names("work/backups")) > 0:
+	case len(g.files("work/backups")) > 0:
 		return "5 backed up, the new file under " + strings.Join(hidden, ", ")
 	case len(hidden) > 0:
 		return "4 old, and a " + strings.Join(hidden, ", ")
@@ -251,7 +251,7 @@ func (s signalled) told(e ending) {
 		s.t.Errorf("exit %d", e.code)
 	case begun == nil && !strings.Contains(e.errOut, "nothing was changed"):
 		s.t.Error("it does not say that nothing was changed")
-	case begun != nil && !strings.Contains(e.errOut, "precis resume "+begun.Run):
+	case begun != nil && !strings.Contains(e.errOut, "precis resume "+begun.Run[:13]):
 		s.t.Error("it does not say how to go on")
 	}
 	if n := len(s.names(project)); n != 1 {

@@ -64,6 +64,8 @@ type Item struct {
 // inputs alone, so there are no ids in it, and its clock tells the age of files.
 type Env struct {
 	FS afero.Fs
+	// State is the state directory; what lies in it is no session.
+	State string
 	// Force allows an existing output that is not ours to be replaced.
 	Force bool
 	// SessionClosed is the person's acknowledgement for a live replacement.
@@ -100,6 +102,9 @@ type Step struct {
 	// digests of now; nil for a step that reads nothing there. It is asked when a
 	// result of an earlier run could do instead, so it only hashes.
 	Observe func(ctx context.Context) ([]Observed, error)
+	// Check refuses what can be seen to be wrong before any step of the item is run;
+	// nil for nothing. A plan asks it too.
+	Check func() error
 	// Effect marks a step that touches the world outside the state directory. It is
 	// the item's last. Run again after it was cut short, it finds what it did and
 	// goes on from there.
@@ -187,6 +192,7 @@ const (
 	Replace Op = "replace"
 	Keep    Op = "keep"   // the bytes were there already
 	Backup  Op = "backup" // a copy of what was replaced
+	Remove  Op = "remove" // of an older backup
 )
 
 // MarshalParams is the canonical JSON (RFC 8785) of a step's parameters. Its

@@ -241,10 +241,17 @@ func (l *live) sweepCopy(name string) error {
 	return fsys.Remove(l.fs, stage)
 }
 
+// Removed is a backup that was removed.
+type Removed struct {
+	Path   string
+	Bytes  int64
+	SHA256 string
+}
+
 // Prune removes all but the newest backups of a file, where keep is at least 1.
 // An older one goes only if its content still has the digest known for it: the
 // rest holds bytes of which nobody else knows.
-func Prune(f afero.Fs, path, dir string, keep int, known func(backup string) (sha256hex string, ok bool)) (removed []string, err error) {
+func Prune(f afero.Fs, path, dir string, keep int, known func(backup string) (sha256hex string, ok bool)) (removed []Removed, err error) {
 	dir = backupDir(path, dir)
 	list, err := backups(f, path, dir)
 	if err != nil || keep < 1 {
@@ -255,26 +262,26 @@ func Prune(f afero.Fs, path, dir string, keep int, known func(backup string) (sh
 		if !ok {
 			continue
 		}
-		pruned, err := prune(f, b.path, sum)
+		pruned, size, err := prune(f, b.path, sum)
 		if err != nil {
 			return removed, err
 		}
 		if pruned {
-			removed = append(removed, b.path)
+			removed = append(removed, Removed{b.path, size, sum})
 		}
 	}
 	return removed, fsys.SyncDir(f, dir)
 }
 
-func prune(f afero.Fs, name, sha256hex string) (bool, error) {
+func prune(f afero.Fs, name, sha256hex string) (pruned bool, size int64, err error) {
 	info, err := fsys.Lstat(f, name)
 	if err != nil || !info.Mode().IsRegular() {
-		return false, ignoreMissing(err)
+		return false, 0, ignoreMissing(err)
 	}
-	_, sum, err := fsys.Sum(f, name)
+	size, sum, err := fsys.Sum(f, name)
 	if err != nil || sum != sha256hex {
-		return false, err
+		return false, 0, err
 	}
 	err = fsys.Remove(f, name)
-	return err == nil, err
+	return err == nil, size, err
 }

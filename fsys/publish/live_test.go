@@ -474,7 +474,7 @@ func TestPrune(t *testing.T) {
 			if there {
 				left = append(left, n)
 			}
-			if there == slices.Contains(removed, name) {
+			if there == slices.ContainsFunc(removed, func(r publish.Removed) bool { return r.Path == name }) {
 				t.Errorf("keep %d: removed %v, but of %s there is %q", keep, removed, name, content(f, name))
 			}
 		}

@@ -30,7 +30,7 @@ func (Kind) Items(_ context.Context, env step.Env, job *spec.Job) ([]step.Item, 
 	if err := (Kind{}).Check(job); err != nil {
 		return nil, err
 	}
-	return sessions.Find(env.FS, job)
+	return sessions.Find(env.FS, job, env.State)
 }
 
 // Steps wires the graph of one session.
@@ -48,20 +48,20 @@ func (Kind) Steps(env step.Env, job *spec.Job, item step.Item) ([]step.Step, err
 	}
 	switch job.Publish.To {
 	case "candidate":
-		steps = append(steps, f.publication(f.publishStep, f.intendCandidate, f.settleCandidate))
+		steps = append(steps, f.publication(f.publishable, f.publishStep, f.intendCandidate, f.settleCandidate))
 	case "replace":
-		steps = append(steps, f.publication(f.replaceStep, f.intendReplacement, f.settleReplacement))
+		steps = append(steps, f.publication(f.idle, f.replaceStep, f.intendReplacement, f.settleReplacement))
 	}
 	return steps, nil
 }
 
 // publication is the item's last step. Where it keeps backups and how long it
 // waits is no part of what it publishes.
-func (f *fold) publication(run runner, intend intender, settle settler) step.Step {
+func (f *fold) publication(check func() error, run runner, intend intender, settle settler) step.Step {
 	p := f.job.Publish
 	return step.Step{
 		Name: "publish", Version: 1, Needs: []string{"compose", "report"}, Params: publishParams{p.To, p.Path},
-		Effect: true, Run: run, Intend: intend, Settle: settle,
+		Effect: true, Check: check, Run: run, Intend: intend, Settle: settle,
 	}
 }
 

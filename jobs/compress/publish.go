@@ -22,18 +22,36 @@ func (f *fold) publishStep(ctx context.Context, _ step.Input) (step.Output, erro
 		return step.Output{}, err
 	}
 	path := f.target()
-	if err := f.distinct(path); err != nil {
-		return step.Output{}, err
-	}
 	if err := f.prepare(path); err != nil {
-		return step.Output{}, refusal(path, err)
+		return step.Output{}, refusal(ctx, path, err)
 	}
 	owned, _ := f.env.Owned(path)
 	p, err := publish.Candidate(ctx, f.env.FS, publish.Request{
 		Path: path, Prepared: true, Token: f.env.Token, Replaces: owned, Force: f.env.Force,
 		Write: f.write, Verify: f.verifyStaged,
 	})
-	return step.Output{Published: published(p)}, refusal(path, err)
+	return step.Output{Published: published(p)}, refusal(ctx, path, err)
+}
+
+// publishable refuses an output that is the session itself, and one of ours that
+// somebody else changed.
+func (f *fold) publishable() error {
+	path := f.target()
+	if err := f.distinct(path); err != nil {
+		return err
+	}
+	owned, ok := f.env.Owned(path)
+	if !ok || f.env.Force {
+		return nil
+	}
+	_, sum, err := fsys.Sum(f.env.FS, path)
+	if err != nil || sum == owned {
+		return nil // what else is wrong with it, the publication tells
+	}
+	return &step.Refusal{
+		Class: publish.OutputExists, Message: "the file at the output was changed since precis wrote it",
+		Place: step.Place{File: path}, Next: "choose another path, or replace the file with --force",
+	}
 }
 
 func (f *fold) write(w io.Writer) error {
@@ -61,12 +79,10 @@ func (f *fold) intendCandidate(ctx context.Context, _ step.Input) ([]step.Publis
 // settleCandidate finds out whether a publication was done.
 func (f *fold) settleCandidate(_ context.Context, intent []step.Published) (step.Output, bool, error) {
 	for _, p := range intent {
+		publish.Sweep(f.env.FS, filepath.Dir(p.Path))
 		size, sum, err := fsys.Sum(f.env.FS, p.Path)
 		if err != nil || size != p.Bytes || sum != p.SHA256 {
 			return step.Output{}, false, nil // the publication is tried again, and sees for itself
-		}
-		if err := f.prepare(p.Path); err != nil {
-			return step.Output{}, false, err
 		}
 	}
 	return step.Output{Published: intent}, true, nil
@@ -129,12 +145,12 @@ func published(p publish.Published) []step.Published {
 }
 
 // refusal says what a person can do about a publication that did not happen.
-func refusal(path string, err error) error {
+func refusal(ctx context.Context, path string, err error) error {
 	var r *publish.Refusal
 	var ours *step.Refusal
 	switch {
-	case err == nil, errors.As(err, &ours), errors.As(err, &r), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+	case err == nil, errors.As(err, &ours), errors.As(err, &r), ctx.Err() != nil:
 		return err
 	}
-	return &step.Refusal{Class: "output-unwritable", Message: "the new file cannot be written", Place: step.Place{File: path}, Next: "see that its folder can be written and has room, or choose another publish.path", Err: err}
+	return &step.Refusal{Class: "output-unwritable", Message: "the new file cannot be written", Place: step.Place{File: path}, Next: "see that its folder can be written and has room", Err: err}
 }

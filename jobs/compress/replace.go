@@ -4,10 +4,12 @@ import (
 	"context"
 	"path/filepath"
 	"time"
+	"unicode/utf8"
 
 	"github.com/spf13/afero"
 
 	"github.com/precis-dev/precis/engine/step"
+	"github.com/precis-dev/precis/fsys"
 	"github.com/precis-dev/precis/fsys/publish"
 	"github.com/precis-dev/precis/jobs/internal/inuse"
 )
@@ -18,6 +20,9 @@ func (Kind) Idle(f afero.Fs, path string) error { return inuse.Check(f, path, 0,
 // idle refuses to replace what is no client's session, and, unless forced, one that
 // a client may still write to.
 func (f *fold) idle() error {
+	if !utf8.ValidString(f.item.Source) {
+		return f.refuse("name-not-text", "the file's name is not UTF-8, so the record could not name it", "rename it, or use publish.to: candidate")
+	}
 	if f.env.Force {
 		return inuse.Locate(f.env.FS, f.item.Source)
 	}
@@ -31,7 +36,7 @@ func (f *fold) replaceStep(ctx context.Context, _ step.Input) (step.Output, erro
 	}
 	i := f.intent()
 	if err := f.prepare(i.Path); err != nil {
-		return step.Output{}, refusal(i.Path, err)
+		return step.Output{}, refusal(ctx, i.Path, err)
 	}
 	r, err := publish.InPlace(ctx, f.env.FS, publish.Replacement{
 		Path: i.Path, Old: i.Old, Token: i.Token, BackupDir: i.BackupDir, KeepTimes: f.job.Publish.KeepTimes,
@@ -42,7 +47,7 @@ func (f *fold) replaceStep(ctx context.Context, _ step.Input) (step.Output, erro
 			r.Left = again.Left
 		}
 	}
-	return f.replaced(r), refusal(i.Path, err)
+	return f.replaced(r), refusal(ctx, i.Path, err)
 }
 
 // intent is the replacement as it can be taken up again.
@@ -54,11 +59,18 @@ func (f *fold) intent() publish.Intent {
 	}
 }
 
+// backupDir is the folder of this session's backups. Sessions of different projects
+// may have one name, and the count of backups is a session's.
 func (f *fold) backupDir() string {
-	if dir := f.job.Publish.BackupDir; dir != "" {
-		return f.job.Resolve(dir)
+	dir := filepath.Join(f.job.Resolve(f.job.Publish.WorkDir), "backups")
+	if own := f.job.Publish.BackupDir; own != "" {
+		dir = f.job.Resolve(own)
 	}
-	return filepath.Join(f.job.Resolve(f.job.Publish.WorkDir), "backups")
+	project := filepath.Dir(f.item.Source)
+	if real, err := fsys.Canonical(f.env.FS, project); err == nil {
+		project = real
+	}
+	return filepath.Join(dir, filepath.Base(project)+"-"+hash([]byte(project))[:8])
 }
 
 // intendReplacement says what will stand under the session's name, and instead of
@@ -76,7 +88,7 @@ func (f *fold) intendReplacement(ctx context.Context, _ step.Input) ([]step.Publ
 
 // settleReplacement ends a replacement that was cut short: the session is the new
 // file, or the old one as if nothing had been tried.
-func (f *fold) settleReplacement(_ context.Context, intent []step.Published) (step.Output, bool, error) {
+func (f *fold) settleReplacement(ctx context.Context, intent []step.Published) (step.Output, bool, error) {
 	p := intent[0]
 	r, err := publish.Recover(f.env.FS, publish.Intent{
 		Path: p.Path, Token: f.env.Token, BackupDir: f.backupDir(),
@@ -84,7 +96,7 @@ func (f *fold) settleReplacement(_ context.Context, intent []step.Published) (st
 		New: publish.Content{Bytes: p.Bytes, SHA256: p.SHA256},
 	})
 	if err != nil || r.Stands != publish.NewStands {
-		return step.Output{}, false, refusal(p.Path, err)
+		return step.Output{}, false, refusal(ctx, p.Path, err)
 	}
 	return f.replaced(r), true, nil
 }
@@ -105,10 +117,13 @@ func (f *fold) replaced(r publish.Receipt) step.Output {
 		out.Published = append(out.Published, step.Published{Op: step.Backup, Path: r.Backup, Bytes: r.Old.Bytes, SHA256: r.Old.SHA256})
 	}
 	f.tell(out.Facts, r)
+	if r.Stands == publish.NewStands && r.Backup != "" {
+		out.Published = append(out.Published, f.pruned(out.Facts)...)
+	}
 	return out
 }
 
-// tell adds what is not usual, and what became of older backups.
+// tell adds what is not usual.
 func (f *fold) tell(facts map[string]any, r publish.Receipt) {
 	for name, list := range map[string][]string{"kept": r.Kept, "left": r.Left} {
 		if len(list) > 0 {
@@ -121,14 +136,16 @@ func (f *fold) tell(facts map[string]any, r publish.Receipt) {
 	if r.Grown {
 		facts["grown"] = true
 	}
-	if r.Stands != publish.NewStands || r.Backup == "" {
-		return
-	}
-	pruned, err := publish.Prune(f.env.FS, r.Path, f.backupDir(), f.job.Publish.Backups, f.env.Owned)
-	if len(pruned) > 0 {
-		facts["pruned"] = pruned
-	}
+}
+
+// pruned removes older backups that are too many.
+func (f *fold) pruned(facts map[string]any) (out []step.Published) {
+	removed, err := publish.Prune(f.env.FS, f.item.Source, f.backupDir(), f.job.Publish.Backups, f.env.Owned)
 	if err != nil { // an old backup too many does no harm
 		facts["pruneError"] = err.Error()
 	}
+	for _, b := range removed {
+		out = append(out, step.Published{Op: step.Remove, Path: b.Path, Bytes: b.Bytes, SHA256: b.SHA256})
+	}
+	return out
 }

@@ -26,7 +26,7 @@ import (
 const (
 	project = "/home/.claude/projects/p"
 	live    = project + "/s.jsonl"
-	backups = "/work/backups"
+	backups = "/work/backups/p-1a3ee963" // of the folder's name and digest
 )
 
 const replaceText = `

@@ -25,11 +25,6 @@ func (f *fold) source(size int64, sum string) []step.Observed {
 
 // readStep indexes and hashes the source.
 func (f *fold) readStep(ctx context.Context, _ step.Input) (step.Output, error) {
-	if f.job.Publish.To == "replace" {
-		if err := f.idle(); err != nil { // before the work, not only behind it
-			return step.Output{}, err
-		}
-	}
 	if err := f.open(ctx); err != nil {
 		return step.Output{}, err
 	}

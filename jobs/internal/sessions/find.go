@@ -18,8 +18,8 @@ import (
 
 // Find resolves the job's input to files, sorted by path, each once. A path
 // without wildcards is taken as it is: if it is missing, [Open] refuses it, and
-// the other sessions of the job run.
-func Find(f afero.Fs, job *spec.Job) ([]step.Item, error) {
+// the other sessions of the job run. What lies in the state folder is no session.
+func Find(f afero.Fs, job *spec.Job, state string) ([]step.Item, error) {
 	paths := map[string]bool{}
 	for _, pattern := range job.Input.Sessions {
 		found, err := glob(f, job.Resolve(pattern))
@@ -27,7 +27,9 @@ func Find(f afero.Fs, job *spec.Job) ([]step.Item, error) {
 			return nil, err
 		}
 		for _, p := range found {
-			paths[p] = true
+			if !within(state, p) {
+				paths[p] = true
+			}
 		}
 	}
 	for _, pattern := range job.Input.Exclude {
@@ -37,16 +39,30 @@ func Find(f afero.Fs, job *spec.Job) ([]step.Item, error) {
 			}
 		}
 	}
-	return items(f, paths)
+	return items(f, paths, job.Publish.To != "candidate")
 }
 
-// items names the files after their stems; two files of one stem get their
-// folder's name in front.
-func items(f afero.Fs, paths map[string]bool) ([]step.Item, error) {
+// within tells whether a path lies in the state folder.
+func within(state, path string) bool {
+	if state == "" {
+		return false
+	}
+	a, errA := filepath.Abs(state)
+	b, errB := filepath.Abs(path)
+	rel, err := filepath.Rel(a, b)
+	return errA == nil && errB == nil && err == nil && filepath.IsLocal(rel)
+}
+
+// items names the files after their stems. Two of one stem would have one output;
+// where outputs are not named after them, they get their folder's name in front.
+func items(f afero.Fs, paths map[string]bool, shared bool) ([]step.Item, error) {
 	var out []step.Item
 	seen := map[string]string{}
 	for _, p := range slices.Sorted(maps.Keys(paths)) {
 		id := strings.ToValidUTF8(Stem(p), "\uFFFD")
+		if _, taken := seen[id]; taken && shared {
+			id = strings.ToValidUTF8(filepath.Base(filepath.Dir(p)), "\uFFFD") + "+" + id
+		}
 		if other, taken := seen[id]; taken {
 			return nil, &step.Refusal{
 				Class:   "session-names-collide",

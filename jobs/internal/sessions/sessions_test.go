@@ -39,11 +39,16 @@ func folder(t *testing.T, names ...string) string {
 
 func find(t *testing.T, dir, sessionsList, exclude string) ([]string, error) {
 	t.Helper()
-	job, err := spec.Parse(filepath.Join(dir, "job.yaml"), []byte("{version: 1, kind: compress, input: {sessions: "+sessionsList+", exclude: "+exclude+"}, mode: {summary: deterministic}, publish: {to: none}}"), nil)
+	return findFor(t, dir, sessionsList, exclude, "{to: candidate, path: '{session}'}")
+}
+
+func findFor(t *testing.T, dir, sessionsList, exclude, publish string) ([]string, error) {
+	t.Helper()
+	job, err := spec.Parse(filepath.Join(dir, "job.yaml"), []byte("{version: 1, kind: compress, input: {sessions: "+sessionsList+", exclude: "+exclude+"}, mode: {summary: deterministic}, publish: "+publish+"}"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	items, err := sessions.Find(fsys.OS(), job)
+	items, err := sessions.Find(fsys.OS(), job, filepath.Join(dir, "state"))
 	var names []string
 	for _, i := range items {
 		rel, _ := filepath.Rel(dir, i.Source)
@@ -81,6 +86,24 @@ func TestFindRefuses(t *testing.T) {
 		if !errors.As(err, &r) || r.Class != class || r.Next == "" {
 			t.Errorf("%s: %v, want %s", pattern, err, class)
 		}
+	}
+}
+
+// Where no output is named after the sessions, two may have one name.
+func TestFindNamesAlike(t *testing.T) {
+	dir := folder(t, "a.jsonl", "in/a.jsonl")
+	got, err := findFor(t, dir, `["**/a.jsonl"]`, `[]`, "{to: replace, workDir: w}")
+	if err != nil || !slices.Equal(got, []string{"a.jsonl", "in/a.jsonl"}) {
+		t.Errorf("%v, %v", got, err)
+	}
+}
+
+// The records of runs are no sessions, whatever they are called.
+func TestFindLeavesTheStateOut(t *testing.T) {
+	dir := folder(t, "a.jsonl", "state/ledger.jsonl", "state/runs/r/journal.jsonl", "stately/b.jsonl")
+	got, err := find(t, dir, `["**/*.jsonl"]`, `[]`)
+	if err != nil || !slices.Equal(got, []string{"a.jsonl", "stately/b.jsonl"}) {
+		t.Errorf("%v, %v", got, err)
 	}
 }
 
