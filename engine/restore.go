@@ -186,7 +186,7 @@ func (r *restoration) putBack(ctx context.Context, i *journal.Item, was step.Pub
 		return []step.Published{{Op: step.Keep, Path: was.Path, Bytes: old.Bytes, SHA256: old.SHA256}}, nil
 	}
 	got, err := publish.InPlace(ctx, r.FS, publish.Replacement{
-		Path: intent.Path, Token: intent.Token, BackupDir: intent.BackupDir, Old: now, KeepTimes: r.job.Publish.KeepTimes,
+		Path: intent.Path, Token: intent.Token, BackupDir: intent.BackupDir, Old: now, KeepTimes: r.job.Publish.KeepTimes, AnyOwner: r.opts.Force,
 		Write: r.write(from, *was.Old), Idle: func() error { return r.idle(was.Path) },
 	})
 	return restored(got), err

@@ -14,6 +14,7 @@ import (
 
 	"github.com/precis-dev/precis/engine"
 	"github.com/precis-dev/precis/engine/enginetest"
+	"github.com/precis-dev/precis/engine/journal"
 	"github.com/precis-dev/precis/engine/step"
 	"github.com/precis-dev/precis/fsys"
 	"github.com/precis-dev/precis/fsys/faultfs"
@@ -269,5 +270,34 @@ func write(t testing.TB, f afero.Fs, name, text string) {
 	t.Helper()
 	if err := afero.WriteFile(f, name, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestAnItemThatDiedIsRefused has a run die in the middle of a publication, and the
+// source changed before it is resumed: the item is refused, and the others are done.
+func TestAnItemThatDiedIsRefused(t *testing.T) {
+	died := 0
+	for at := 1; ; at++ {
+		base := world(t, "a", "b")
+		f := faultfs.New(base, faultfs.Plan{At: at, Stop: true})
+		_, _ = engine.New(enginetest.Env(f), kind("a", "b")).Run(context.Background(), small(), engine.Options{})
+		if !f.Hit() {
+			break
+		}
+		after := base.CrashClone(0)
+		state, err := journal.Scan(after, journalFile, nil)
+		if err != nil || state.Item("a") == nil || state.Item("b") == nil || state.Item("a").Step("publish") == nil || state.Item("a").Result != nil {
+			continue
+		}
+		died++
+		write(t, after, "/in/a.txt", "else\n")
+		r, err := engine.New(enginetest.Env(after), kind("a", "b")).Resume(context.Background(), "run-0001", engine.Options{})
+		got := statuses(r)
+		if err != nil || got != "refused:source-changed done" && got != "done done" || read(t, after, "/out/b.txt") != "B\n" {
+			t.Errorf("%s: %s, %v", f.Ops()[at-1], got, err)
+		}
+	}
+	if died == 0 {
+		t.Error("it never died there")
 	}
 }

@@ -42,6 +42,9 @@ func (l *live) dress(context.Context) error {
 	}
 	mode := l.info.Mode().Perm()
 	if err := l.own(); err != nil {
+		if !l.job.AnyOwner {
+			return &Refusal{OwnerNotKept, l.Path, "the new file cannot be given the session's owner and group", "run as that user, or override with --force"}
+		}
 		l.receipt.OwnerError = err.Error()
 		mode &= fsys.DirPerm
 	}

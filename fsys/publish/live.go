@@ -27,6 +27,9 @@ type Replacement struct {
 	Token string
 	// BackupDir takes the backup; "" for beside the file. It is made when missing.
 	BackupDir string
+	// AnyOwner lets the new file be the user's own where it cannot be given the old
+	// one's owner, which is refused otherwise.
+	AnyOwner bool
 	// KeepTimes gives the new file the times of the old one.
 	KeepTimes bool
 	// Write writes the new content, the same bytes whenever it is called.

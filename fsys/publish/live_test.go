@@ -362,10 +362,18 @@ func add(t testing.TB, f afero.Fs, name, text string) {
 	must(t, second(w.WriteString(text)), w.Close())
 }
 
-// Where the owner cannot be kept, nobody may read more than before.
+// Where the owner cannot be kept, the file is left alone; or, where that is wanted,
+// nobody may read more than before.
 func TestWithoutItsOwnerTheFileIsTheUsersAlone(t *testing.T) {
 	f := ways[0].world(t)
-	got, err := replace(noChown{f}, ways[0].job())
+	before := tree(t, f)
+	job := ways[0].job()
+	got, err := replace(noChown{f}, job)
+	if class(err) != publish.OwnerNotKept || got.Stands != publish.OldStands || !cmp.Equal(before, tree(t, f)) {
+		t.Errorf("%+v, %v", got, err)
+	}
+	job.AnyOwner = true
+	got, err = replace(noChown{f}, job)
 	if err != nil || got.OwnerError == "" || got.Mode != 0o600 {
 		t.Errorf("%+v, %v", got, err)
 	}

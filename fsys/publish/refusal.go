@@ -7,6 +7,7 @@ const (
 
 	SourceChanged     = "source-changed"     // the session is not, or no more, what was read
 	SourceNotAFile    = "source-not-a-file"  // it is a folder, a link, a device
+	OwnerNotKept      = "owner-not-kept"     // the new file would be somebody else's
 	SessionLocked     = "session-locked"     // another precis is at it
 	TargetChanged     = "target-changed"     // the new file stands, but others wrote meanwhile
 	VolumeUnsupported = "volume-unsupported" // the volume lacks what a safe replacement needs

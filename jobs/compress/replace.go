@@ -39,7 +39,7 @@ func (f *fold) replaceStep(ctx context.Context, _ step.Input) (step.Output, erro
 		return step.Output{}, refusal(ctx, i.Path, err)
 	}
 	r, err := publish.InPlace(ctx, f.env.FS, publish.Replacement{
-		Path: i.Path, Old: i.Old, Token: i.Token, BackupDir: i.BackupDir, KeepTimes: f.job.Publish.KeepTimes,
+		Path: i.Path, Old: i.Old, Token: i.Token, BackupDir: i.BackupDir, KeepTimes: f.job.Publish.KeepTimes, AnyOwner: f.env.Force,
 		Write: f.write, Verify: f.verifyStaged, Idle: f.idle,
 	})
 	if len(r.Left) > 0 { // once more: the trouble may have passed
