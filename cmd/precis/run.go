@@ -99,9 +99,14 @@ func (c *cli) run(ctx context.Context, files []string, o engine.Options, dry boo
 			return err
 		}
 		code = worse(code, result.Exit)
-		if ctx.Err() != nil {
-			break
+		if ctx.Err() == nil {
+			continue
 		}
+		if i+1 < len(list) && !interrupted(ctx, result, nil) { // too late for this one, in time for the next
+			c.fail(ctx.Err())
+			code = worse(code, exitInterrupted)
+		}
+		break
 	}
 	return ended(code)
 }

@@ -53,10 +53,14 @@ type teller struct {
 
 // run prints how a run ended; with --quiet, what needs attention.
 func (t *teller) run(ctx context.Context, result engine.Result, runErr error) error {
-	t.packs, t.interrupted = map[string]*cas.Store{}, ctx.Err() != nil
+	t.packs, t.interrupted = map[string]*cas.Store{}, interrupted(ctx, result, runErr)
 	defer t.close()
-	if t.interrupted && t.bars { // the terminal has written ^C
+	if ctx.Err() != nil && t.bars { // the terminal has written ^C
 		fmt.Fprintln(t.errOut)
+	}
+	if t.task == resuming && !t.began && runErr != nil { // not the record, but why it was left alone
+		t.end(result, runErr)
+		return t.err
 	}
 	if t.task != resuming || t.began {
 		t.items(result.Items)
@@ -69,7 +73,7 @@ func (t *teller) run(ctx context.Context, result engine.Result, runErr error) er
 			t.whatNext(result)
 		}
 	}
-	t.end(ctx, result, runErr)
+	t.end(result, runErr)
 	return t.err
 }
 
@@ -154,12 +158,17 @@ func (t *teller) close() {
 	}
 }
 
+// interrupted tells whether a run was cut short: a signal may come when all is done.
+func interrupted(ctx context.Context, result engine.Result, runErr error) bool {
+	return ctx.Err() != nil && (result.Exit == exitInterrupted || runErr == nil && slices.ContainsFunc(result.Items, unbegun))
+}
+
 // end says what ended the run as a whole.
-func (t *teller) end(ctx context.Context, result engine.Result, runErr error) {
+func (t *teller) end(result engine.Result, runErr error) {
 	switch {
-	case ctx.Err() != nil && result.Run == "":
+	case t.interrupted && result.Run == "":
 		t.complain(trouble{Message: "interrupted; nothing was changed", Next: "run the command again"})
-	case ctx.Err() != nil:
+	case t.interrupted:
 		t.complain(trouble{Message: "interrupted; nothing half-written is left", Next: t.command("resume", result.Run)})
 	case runErr != nil:
 		t.complain(describe(runErr))

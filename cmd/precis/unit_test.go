@@ -303,6 +303,35 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
+// TestInterruptedTooLate: a signal that comes when all is done changes nothing, and
+// nothing is said of it.
+func TestInterruptedTooLate(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	for status, want := range map[step.Status]string{step.Done: "", step.Refused: "", step.Interrupted: "interrupted; nothing half"} {
+		var out, errOut bytes.Buffer
+		c := &cli{out: &out, errOut: &errOut, fs: memfs.New(time.Now), width: plainWidth, state: defaultState}
+		_, err := c.execution(ctx, c.engine(), engine.Options{}, running, func(engine.Options) (engine.Result, error) {
+			return engine.Result{Run: "r", Items: []engine.ItemResult{{Session: "s", Status: status}}}, nil
+		})
+		if err != nil || !has(errOut.String(), want) {
+			t.Errorf("%s: %q (%v)", status, errOut.String(), err)
+		}
+	}
+}
+
+// TestResumeOfWhatRuns says why the run was left alone, and nothing of its record.
+func TestResumeOfWhatRuns(t *testing.T) {
+	var out, errOut bytes.Buffer
+	c := &cli{out: &out, errOut: &errOut, fs: memfs.New(time.Now), width: plainWidth, state: defaultState}
+	_, err := c.execution(context.Background(), c.engine(), engine.Options{}, resuming, func(engine.Options) (engine.Result, error) {
+		return engine.Result{Run: "r", Items: []engine.ItemResult{{Session: "s", Status: step.Done}, {}}}, &step.Refusal{Class: "run-locked", Message: "the run is not over"}
+	})
+	if err != nil || out.Len() > 0 || errOut.String() != "precis: the run is not over\n" {
+		t.Errorf("out %q, err %q (%v)", out.String(), errOut.String(), err)
+	}
+}
+
 // has tells whether a text holds what it should, nothing for "".
 func has(text, want string) bool {
 	if want == "" {
