@@ -124,7 +124,7 @@ func (t *teller) needing(items []engine.ItemResult) {
 func (t *teller) ofAKind(items []engine.ItemResult) int {
 	n := 0
 	for _, r := range items {
-		if r.Class != "" && !unbegun(r) {
+		if r.Class != "" && !left(r) {
 			n++
 		}
 	}
@@ -149,8 +149,8 @@ func (t *teller) more(rest map[string]int) {
 	t.text("and " + count(more) + " more: " + strings.Join(parts, ", "))
 }
 
-// unbegun tells an item that waits for the run to be resumed.
-func unbegun(i engine.ItemResult) bool { return i.Status == step.Interrupted }
+// left tells an item that waits for the run to be resumed.
+func left(i engine.ItemResult) bool { return i.Status == step.Interrupted }
 
 func (t *teller) close() {
 	for _, pack := range t.packs {
@@ -160,7 +160,7 @@ func (t *teller) close() {
 
 // interrupted tells whether a run was cut short: a signal may come when all is done.
 func interrupted(ctx context.Context, result engine.Result, runErr error) bool {
-	return ctx.Err() != nil && (result.Exit == exitInterrupted || runErr == nil && slices.ContainsFunc(result.Items, unbegun))
+	return ctx.Err() != nil && (result.Exit == exitInterrupted || runErr == nil && slices.ContainsFunc(result.Items, left))
 }
 
 // end says what ended the run as a whole.
@@ -230,7 +230,7 @@ func (t *teller) told(r engine.ItemResult) told { return told{r, t.report(r)} }
 // needs is what an item needs attention for, "" for nothing.
 func (t told) needs() string {
 	switch {
-	case unbegun(t.ItemResult):
+	case left(t.ItemResult):
 		return "" // told for the run as a whole
 	case !t.done():
 		return t.Class
