@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -179,12 +180,23 @@ func (t *teller) end(result engine.Result, runErr error) {
 func (c *cli) command(verb string, args ...string) string {
 	words := []string{"precis", verb}
 	for _, a := range args {
-		words = append(words, shortRun(a))
+		words = append(words, quoted(shortRun(a)))
 	}
 	if c.state != defaultState {
-		words = append(words, "--state", c.state)
+		words = append(words, "--state", quoted(c.state))
 	}
 	return strings.Join(words, " ")
+}
+
+// plainWord is what a shell takes as it is.
+var plainWord = regexp.MustCompile(`^[\pL\pN_@%+=:,./-]+$`)
+
+// quoted is a word for a POSIX shell.
+func quoted(word string) string {
+	if plainWord.MatchString(word) {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
 // shortRun is enough of a run's id to name it by: the time, and of what is random

@@ -33,6 +33,7 @@ func TestWrap(t *testing.T) {
 		{"one two three", 7, []string{"one two", "three"}},
 		{"a word-that-is-too-wide b", 6, []string{"a", "word-that-is-too-wide", "b"}},
 		{"灯籠 の一覧 x", 11, []string{"灯籠 の一覧", "x"}},
+		{"precis resume r --state 'my  own state' now", 24, []string{"precis resume r --state", "'my  own state' now"}},
 		{"try --set a.b=1 now", 8, []string{"try", "--set a.b=1", "now"}},
 	}
 	for _, test := range tests {
@@ -157,6 +158,20 @@ func TestWorse(t *testing.T) {
 	for codes, want := range map[[2]int]int{{0, 0}: 0, {0, 130}: 130, {4, 1}: 1, {130, 3}: 3, {5, 0}: 5} {
 		if got := worse(codes[0], codes[1]); got != want {
 			t.Errorf("worse%v = %d, want %d", codes, got, want)
+		}
+	}
+}
+
+func TestCommandsCanBeTyped(t *testing.T) {
+	for state, want := range map[string]string{
+		defaultState: "precis show last 'a b'",
+		"s/1.2":      "precis show last 'a b' --state s/1.2",
+		"my state":   "precis show last 'a b' --state 'my state'",
+		"it's":       `precis show last 'a b' --state 'it'\''s'`,
+		"~$x":        "precis show last 'a b' --state '~$x'",
+	} {
+		if got := (&cli{state: state}).command("show", "last", "a b"); got != want {
+			t.Errorf("%s, want %s", got, want)
 		}
 	}
 }
