@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"unicode"
 
@@ -214,12 +215,19 @@ func shorten(s string, width int) string {
 	return head + "…" + tail
 }
 
+// quotedWord is a word as [quoted] gives it, where it has spaces.
+var quotedWord = regexp.MustCompile(`(^| )'[^']*'(\\''[^']*')*`)
+
 // wrap breaks at spaces; a word that is too wide stands alone, whole, so that it
-// can be copied, and a flag stays with its value.
+// can be copied, and a flag stays with its value. What is quoted for a shell is one
+// word.
 func wrap(s string, width int) []string {
 	var lines []string
 	line, used := "", 0
-	for _, word := range strings.Fields(strings.ReplaceAll(s, "--set ", "--set\a")) {
+	s = quotedWord.ReplaceAllStringFunc(strings.ReplaceAll(s, "--set ", "--set\a"), func(word string) string {
+		return word[:1] + strings.ReplaceAll(word[1:], " ", "\a")
+	})
+	for _, word := range strings.Fields(s) {
 		word = strings.ReplaceAll(word, "\a", " ")
 		w := textWidth(word)
 		if used > 0 && used+1+w > width {

@@ -27,7 +27,7 @@ With --json: {"run", "exit", "items": [{"item", "status", "steps", "step",
 
 EXIT STATUS
   0    all is the same
-  1    the run cannot be replayed
+  1    the run cannot be replayed, or nothing was compared
   5    something differs`,
 		Example: `  precis replay last
   precis replay last --state from/elsewhere/.precis`,

@@ -53,9 +53,8 @@ func (c *cli) restoreVerb() *cobra.Command {
 		Use:   "restore RUN [SESSION...]",
 		Short: "Put replaced sessions back from their backups",
 		Long: `restore puts back the sessions that a run replaced, or those of them that are
-named. What stands there now is kept as a backup in its turn, so nothing is lost
-and a restoration can be undone like the run. It demands --session-closed, your
-word that no client has the sessions open.
+named. What stands there now is kept as a backup in its turn, so nothing is lost.
+It demands --session-closed, your word that no client has the sessions open.
 
 A session that was gone on with since the run is refused, unless --force: the new
 part of it would be in the backup alone.

@@ -48,7 +48,8 @@ With --json: a JSON line for each event. The last line of a job is
 {"event": "run", "run", "exit", "items": [...]}.
 
 EXIT STATUS
-  0    every session is done or up to date
+  0    every session is done or up to date; an empty one counts as refused and
+       changes nothing here (with --json: class absent, skip)
   1    a session was refused or failed; nothing was published for it
   2    a job has problems, cannot be read, or the command line is wrong
   3    a file was changed, but what had to follow failed; of a replaced session
@@ -99,9 +100,14 @@ func (c *cli) run(ctx context.Context, files []string, o engine.Options, dry boo
 			return err
 		}
 		code = worse(code, result.Exit)
-		if ctx.Err() != nil {
-			break
+		if ctx.Err() == nil {
+			continue
 		}
+		if i+1 < len(list) && !interrupted(ctx, result, nil) { // too late for this one, in time for the next
+			c.fail(ctx.Err())
+			code = worse(code, exitInterrupted)
+		}
+		break
 	}
 	return ended(code)
 }

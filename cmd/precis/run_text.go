@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -53,10 +54,14 @@ type teller struct {
 
 // run prints how a run ended; with --quiet, what needs attention.
 func (t *teller) run(ctx context.Context, result engine.Result, runErr error) error {
-	t.packs, t.interrupted = map[string]*cas.Store{}, ctx.Err() != nil
+	t.packs, t.interrupted = map[string]*cas.Store{}, interrupted(ctx, result, runErr)
 	defer t.close()
-	if t.interrupted && t.bars { // the terminal has written ^C
+	if ctx.Err() != nil && t.bars { // the terminal has written ^C
 		fmt.Fprintln(t.errOut)
+	}
+	if t.task == resuming && !t.began && runErr != nil { // not the record, but why it was left alone
+		t.end(result, runErr)
+		return t.err
 	}
 	if t.task != resuming || t.began {
 		t.items(result.Items)
@@ -69,7 +74,7 @@ func (t *teller) run(ctx context.Context, result engine.Result, runErr error) er
 			t.whatNext(result)
 		}
 	}
-	t.end(ctx, result, runErr)
+	t.end(result, runErr)
 	return t.err
 }
 
@@ -120,7 +125,7 @@ func (t *teller) needing(items []engine.ItemResult) {
 func (t *teller) ofAKind(items []engine.ItemResult) int {
 	n := 0
 	for _, r := range items {
-		if r.Class != "" && !unbegun(r) {
+		if r.Class != "" && !left(r) {
 			n++
 		}
 	}
@@ -145,8 +150,8 @@ func (t *teller) more(rest map[string]int) {
 	t.text("and " + count(more) + " more: " + strings.Join(parts, ", "))
 }
 
-// unbegun tells an item that waits for the run to be resumed.
-func unbegun(i engine.ItemResult) bool { return i.Status == step.Interrupted }
+// left tells an item that waits for the run to be resumed.
+func left(i engine.ItemResult) bool { return i.Status == step.Interrupted }
 
 func (t *teller) close() {
 	for _, pack := range t.packs {
@@ -154,12 +159,17 @@ func (t *teller) close() {
 	}
 }
 
+// interrupted tells whether a run was cut short: a signal may come when all is done.
+func interrupted(ctx context.Context, result engine.Result, runErr error) bool {
+	return ctx.Err() != nil && (result.Exit == exitInterrupted || runErr == nil && slices.ContainsFunc(result.Items, left))
+}
+
 // end says what ended the run as a whole.
-func (t *teller) end(ctx context.Context, result engine.Result, runErr error) {
+func (t *teller) end(result engine.Result, runErr error) {
 	switch {
-	case ctx.Err() != nil && result.Run == "":
+	case t.interrupted && result.Run == "":
 		t.complain(trouble{Message: "interrupted; nothing was changed", Next: "run the command again"})
-	case ctx.Err() != nil:
+	case t.interrupted:
 		t.complain(trouble{Message: "interrupted; nothing half-written is left", Next: t.command("resume", result.Run)})
 	case runErr != nil:
 		t.complain(describe(runErr))
@@ -170,12 +180,23 @@ func (t *teller) end(ctx context.Context, result engine.Result, runErr error) {
 func (c *cli) command(verb string, args ...string) string {
 	words := []string{"precis", verb}
 	for _, a := range args {
-		words = append(words, shortRun(a))
+		words = append(words, quoted(shortRun(a)))
 	}
 	if c.state != defaultState {
-		words = append(words, "--state", c.state)
+		words = append(words, "--state", quoted(c.state))
 	}
 	return strings.Join(words, " ")
+}
+
+// plainWord is what a shell takes as it is.
+var plainWord = regexp.MustCompile(`^[\pL\pN_@%+=:,./-]+$`)
+
+// quoted is a word for a POSIX shell.
+func quoted(word string) string {
+	if plainWord.MatchString(word) {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
 // shortRun is enough of a run's id to name it by: the time, and of what is random
@@ -221,7 +242,7 @@ func (t *teller) told(r engine.ItemResult) told { return told{r, t.report(r)} }
 // needs is what an item needs attention for, "" for nothing.
 func (t told) needs() string {
 	switch {
-	case unbegun(t.ItemResult):
+	case left(t.ItemResult):
 		return "" // told for the run as a whole
 	case !t.done():
 		return t.Class

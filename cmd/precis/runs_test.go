@@ -13,6 +13,7 @@ import (
 
 	"github.com/precis-dev/precis/engine"
 	"github.com/precis-dev/precis/engine/plan"
+	"github.com/precis-dev/precis/engine/step"
 	"github.com/precis-dev/precis/fsys/memfs"
 )
 
@@ -124,5 +125,19 @@ func TestResumeOfAChangedSession(t *testing.T) {
 	}
 	if exists, err := afero.Exists(f, "out"); exists || err != nil {
 		t.Errorf("something was published (%v)", err)
+	}
+}
+
+// TestNextOfWhatIsLeft: an item that is left open may have begun.
+func TestNextOfWhatIsLeft(t *testing.T) {
+	one := engine.ItemResult{Session: "s", Status: step.Interrupted}
+	for want, items := range map[string][]engine.ItemResult{
+		"precis resume r does the 1 session that is left.":   {one},
+		"precis resume r does the 2 sessions that are left.": {one, one},
+	} {
+		tell := teller{cli: &cli{state: defaultState}, page: &page{}}
+		if got := tell.next(engine.Result{Run: "r", Items: items}); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
 	}
 }

@@ -86,9 +86,9 @@ func flipCommand(ts *testscript.TestScript, neg bool, args []string) {
 // cut KILL 1 run job.yaml. What it told is in the file events. After STOP the
 // process stands still until the script ends.
 func cutCommand(ts *testscript.TestScript, neg bool, args []string) {
-	signals := map[string]syscall.Signal{"INT": syscall.SIGINT, "TERM": syscall.SIGTERM, "KILL": syscall.SIGKILL, "STOP": syscall.SIGSTOP}
+	signals := map[string]syscall.Signal{"INT": syscall.SIGINT, "TERM": syscall.SIGTERM, "HUP": syscall.SIGHUP, "KILL": syscall.SIGKILL, "STOP": syscall.SIGSTOP}
 	if neg || len(args) < 3 || signals[args[0]] == 0 {
-		ts.Fatalf("usage: cut INT|TERM|KILL|STOP N ARG...")
+		ts.Fatalf("usage: cut INT|TERM|HUP|KILL|STOP N ARG...")
 	}
 	after, err := strconv.Atoi(args[1])
 	ts.Check(err)

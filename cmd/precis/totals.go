@@ -20,7 +20,7 @@ func (p *page) itemTable(items []engine.ItemResult) {
 	}
 	var rows [][]string
 	for _, r := range items {
-		if unbegun(r) {
+		if left(r) {
 			continue
 		}
 		row := []string{filepath.Base(r.Session), string(r.Status), "", "", "", "", ""}
@@ -119,7 +119,7 @@ const useNew = "The sessions are as they were. To go on from a new file: close t
 func (t *teller) next(result engine.Result) string {
 	open := 0
 	for _, i := range result.Items {
-		if unbegun(i) {
+		if left(i) {
 			open++
 		}
 	}
@@ -130,7 +130,7 @@ func (t *teller) next(result engine.Result) string {
 	case open > 0 && t.interrupted:
 		return "" // the last line says it
 	case open > 0:
-		return t.command("resume", result.Run) + " does the " + counted(open, "session that was", "sessions that were") + " not begun."
+		return t.command("resume", result.Run) + " does the " + counted(open, "session that is", "sessions that are") + " left."
 	case t.task == restoring && changed:
 		return "The old sessions are in their places again: resume them as usual. What stood there is kept as the backup that is named above."
 	case t.task == restoring:

@@ -33,6 +33,7 @@ func TestWrap(t *testing.T) {
 		{"one two three", 7, []string{"one two", "three"}},
 		{"a word-that-is-too-wide b", 6, []string{"a", "word-that-is-too-wide", "b"}},
 		{"灯籠 の一覧 x", 11, []string{"灯籠 の一覧", "x"}},
+		{"precis resume r --state 'my  own state' now", 24, []string{"precis resume r --state", "'my  own state' now"}},
 		{"try --set a.b=1 now", 8, []string{"try", "--set a.b=1", "now"}},
 	}
 	for _, test := range tests {
@@ -157,6 +158,20 @@ func TestWorse(t *testing.T) {
 	for codes, want := range map[[2]int]int{{0, 0}: 0, {0, 130}: 130, {4, 1}: 1, {130, 3}: 3, {5, 0}: 5} {
 		if got := worse(codes[0], codes[1]); got != want {
 			t.Errorf("worse%v = %d, want %d", codes, got, want)
+		}
+	}
+}
+
+func TestCommandsCanBeTyped(t *testing.T) {
+	for state, want := range map[string]string{
+		defaultState: "precis show last 'a b'",
+		"s/1.2":      "precis show last 'a b' --state s/1.2",
+		"my state":   "precis show last 'a b' --state 'my state'",
+		"it's":       `precis show last 'a b' --state 'it'\''s'`,
+		"~$x":        "precis show last 'a b' --state '~$x'",
+	} {
+		if got := (&cli{state: state}).command("show", "last", "a b"); got != want {
+			t.Errorf("%s, want %s", got, want)
 		}
 	}
 }
@@ -300,6 +315,35 @@ func TestInterrupted(t *testing.T) {
 		if exists, err := afero.Exists(f, "out"); exists || err != nil {
 			t.Errorf("%v: the output folder was made (%v)", test.args, err)
 		}
+	}
+}
+
+// TestInterruptedTooLate: a signal that comes when all is done changes nothing, and
+// nothing is said of it.
+func TestInterruptedTooLate(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	for status, want := range map[step.Status]string{step.Done: "", step.Refused: "", step.Interrupted: "interrupted; nothing half"} {
+		var out, errOut bytes.Buffer
+		c := &cli{out: &out, errOut: &errOut, fs: memfs.New(time.Now), width: plainWidth, state: defaultState}
+		_, err := c.execution(ctx, c.engine(), engine.Options{}, running, func(engine.Options) (engine.Result, error) {
+			return engine.Result{Run: "r", Items: []engine.ItemResult{{Session: "s", Status: status}}}, nil
+		})
+		if err != nil || !has(errOut.String(), want) {
+			t.Errorf("%s: %q (%v)", status, errOut.String(), err)
+		}
+	}
+}
+
+// TestResumeOfWhatRuns says why the run was left alone, and nothing of its record.
+func TestResumeOfWhatRuns(t *testing.T) {
+	var out, errOut bytes.Buffer
+	c := &cli{out: &out, errOut: &errOut, fs: memfs.New(time.Now), width: plainWidth, state: defaultState}
+	_, err := c.execution(context.Background(), c.engine(), engine.Options{}, resuming, func(engine.Options) (engine.Result, error) {
+		return engine.Result{Run: "r", Items: []engine.ItemResult{{Session: "s", Status: step.Done}, {}}}, &step.Refusal{Class: "run-locked", Message: "the run is not over"}
+	})
+	if err != nil || out.Len() > 0 || errOut.String() != "precis: the run is not over\n" {
+		t.Errorf("out %q, err %q (%v)", out.String(), errOut.String(), err)
 	}
 }
 
