@@ -89,7 +89,7 @@ func (e *Engine) replacedItems(state *journal.State, names []string) ([]*journal
 	}
 	if len(list) == 0 {
 		return nil, &step.Refusal{
-			Class: "nothing-to-restore", Message: "the run replaced none of the sessions", Place: step.Place{File: state.Run.Run},
+			Class: "nothing-to-restore", Message: "the run replaced no session that could be put back", Place: step.Place{File: state.Run.Run},
 			Next: e.env.command("show", state.Run.Run) + " tells what it did; if it was cut short, " + e.env.command("resume", state.Run.Run) + " settles it",
 		}
 	}

@@ -99,12 +99,15 @@ func (e *Engine) sameJob(opened *journal.RunOpened) (*spec.Job, error) {
 func (e *Engine) frozenJob(opened *journal.RunOpened) (*spec.Job, error) {
 	name := filepath.Join(e.runs(), opened.Run, "job.json")
 	text, err := afero.ReadFile(e.env.FS, name)
+	damaged := func(message string, err error) error {
+		return &step.Refusal{Class: "record-damaged", Message: message, Place: step.Place{File: name}, Next: "put the file back from a copy, or begin anew with precis run", Err: err}
+	}
 	if err != nil {
-		return nil, fmt.Errorf("read the job of the run: %w", err)
+		return nil, damaged("the job of the run cannot be read", err)
 	}
 	job, err := spec.Parse(opened.File, text, nil)
 	if err == nil && job.Digest() != opened.Job {
-		err = fmt.Errorf("%s is not the job of the run: its digest is %s", name, job.Digest())
+		return nil, damaged("the file is not the job of the run: its digest is "+job.Digest(), nil)
 	}
 	return job, err
 }
