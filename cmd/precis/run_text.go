@@ -274,7 +274,7 @@ func (t *teller) item(i told, many bool) {
 
 // refusal says what is wrong, where, and what to do.
 func (p *page) refusal(r engine.ItemResult) {
-	p.row("reason", r.Class+": "+r.Message)
+	p.row("reason", r.Class+": "+joined(r.Message))
 	if at := r.Place.String(); at != "" {
 		p.path("where", at, "")
 	}

@@ -143,7 +143,7 @@ func (p *page) detail(d *engine.ItemDetail) {
 	p.title(d.Item, statusOf(d.Result))
 	p.path("session", d.Source, "")
 	if r := d.Result; r != nil && r.Class != "" {
-		p.row("reason", r.Class+": "+r.Message)
+		p.row("reason", r.Class+": "+joined(r.Message))
 		if r.Next != "" {
 			p.row("next", r.Next)
 		}
