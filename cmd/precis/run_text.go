@@ -279,7 +279,11 @@ func (p *page) refusal(r engine.ItemResult) {
 		p.path("where", at, "")
 	}
 	for _, f := range r.Outputs {
-		p.path("file", f.Path, " is in place")
+		if f.Op == removal {
+			p.path("removed", f.Path, "")
+		} else {
+			p.path("file", f.Path, " is in place")
+		}
 	}
 	if r.Next != "" {
 		p.row("next", r.Next)
@@ -313,11 +317,16 @@ func (p *page) gist(r *compress.Report) {
 	p.warnings(r.Warnings)
 }
 
+// removal is of a backup for which there are too many.
+const removal step.Op = "remove"
+
 // output says what became of a file. The session's own name is the block's title.
 func (t *teller) output(f step.Published, session string, same bool) {
 	switch {
 	case f.Op == step.Backup:
 		t.path("backup", f.Path, "")
+	case f.Op == removal:
+		t.path("removed", f.Path, "")
 	case t.inPlace(f, session):
 		t.row("session", t.becameOf(f))
 	case f.Op == step.Keep && !same:
