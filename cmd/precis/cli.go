@@ -22,6 +22,7 @@ type cli struct {
 	dir         string // the working directory; "" when it is not known
 	width       int    // columns of a terminal at out
 	errWidth    int    // columns of a terminal at errOut; 0 for none
+	loose       bool   // out is no terminal
 	color       bool   // out takes colour
 	bars        bool   // errOut takes progress bars
 	collects    bool   // the garbage collector is ours to set
@@ -38,11 +39,11 @@ const defaultState = ".precis"
 const plainWidth = 80
 
 func newCLI(out, errOut *os.File, getenv func(string) string) *cli {
-	c := &cli{out: out, errOut: errOut, fs: fsys.OS(), width: plainWidth}
+	c := &cli{out: out, errOut: errOut, fs: fsys.OS(), width: plainWidth, loose: !term.IsTerminal(int(out.Fd()))}
 	if dir, err := os.Getwd(); err == nil {
 		c.dir = dir
 	}
-	if term.IsTerminal(int(out.Fd())) {
+	if !c.loose {
 		c.color = getenv("NO_COLOR") == "" && getenv("TERM") != "dumb"
 		if w, _, err := term.GetSize(int(out.Fd())); err == nil && w > 0 {
 			c.width = w

@@ -16,6 +16,7 @@ import (
 type page struct {
 	w     io.Writer
 	width int
+	loose bool // no terminal: columns are as wide as what is in them
 	color bool
 	dir   string // the working directory
 	some  bool   // something was printed
@@ -23,7 +24,7 @@ type page struct {
 }
 
 func (c *cli) page() *page {
-	return &page{w: c.out, width: max(c.width, 60), color: c.color, dir: c.dir}
+	return &page{w: c.out, width: max(c.width, 60), loose: c.loose, color: c.color, dir: c.dir}
 }
 
 // labelWidth is the column of the labels, its gap included.
@@ -145,7 +146,7 @@ func (p *page) widths(indent int, columns []column, rows [][]string) []int {
 		}
 		total += widths[i]
 	}
-	for over := total - p.width; over > 0; over-- {
+	for over := total - p.width; over > 0 && !p.loose; over-- {
 		widest := -1
 		for i, c := range columns {
 			if c.stretch && widths[i] > leastColumn && (widest < 0 || widths[i] > widths[widest]) {

@@ -89,12 +89,17 @@ func describe(err error) trouble {
 		if refusal.Err != nil {
 			t.Message += ": " + refusal.Err.Error()
 		}
+		t.Message = joined(t.Message)
 		return t
 	case errors.Is(err, context.Canceled):
 		return trouble{Class: "interrupted", Message: "interrupted; nothing half-written is left"}
 	}
-	return trouble{Class: "failed", Message: err.Error()}
+	return trouble{Class: "failed", Message: joined(err.Error())}
 }
+
+// joined is the message of several errors, [errors.Join] sets them in lines, as one
+// line.
+func joined(message string) string { return strings.ReplaceAll(message, "\n", "; ") }
 
 // fail tells an error that no verb has told, and gives its exit code.
 func (c *cli) fail(err error) int {
@@ -118,13 +123,22 @@ func (c *cli) complain(t trouble) {
 		fmt.Fprintln(c.errOut) // the terminal has written ^C
 	}
 	message := t.Message
-	if at := t.Place.String(); at != "" {
+	if at := t.place(); at != "" {
 		message = at + ": " + message
 	}
 	c.say("precis: ", message)
 	if t.Next != "" {
 		c.say("  next: ", t.Next)
 	}
+}
+
+// place is where the trouble is; in a journal, to the byte.
+func (t trouble) place() string {
+	at := t.Place.String()
+	if t.Place.Byte > 0 || t.Place.Line > 0 && strings.HasPrefix(t.Class, "journal-") {
+		at += fmt.Sprintf(": byte %d", t.Place.Byte)
+	}
+	return at
 }
 
 // say prints a labelled text on standard error. It is wrapped on a terminal only:

@@ -48,7 +48,7 @@ func (p *page) planRefused(items []engine.PlannedItem) {
 func (p *page) planItem(i engine.PlannedItem) {
 	p.title(p.near(i.Session), string(i.Status))
 	if i.Class != "" {
-		p.row("reason", i.Class+": "+i.Message)
+		p.row("reason", i.Class+": "+joined(i.Message))
 	}
 	if i.Next != "" {
 		p.row("next", i.Next)

@@ -95,7 +95,7 @@ func (p *page) replayed(i engine.ReplayedItem) {
 		p.difference(i, d)
 	}
 	if i.Message != "" {
-		p.row("reason", i.Message)
+		p.row("reason", joined(i.Message))
 	}
 	p.blank()
 }

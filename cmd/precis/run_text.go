@@ -274,12 +274,16 @@ func (t *teller) item(i told, many bool) {
 
 // refusal says what is wrong, where, and what to do.
 func (p *page) refusal(r engine.ItemResult) {
-	p.row("reason", r.Class+": "+r.Message)
+	p.row("reason", r.Class+": "+joined(r.Message))
 	if at := r.Place.String(); at != "" {
 		p.path("where", at, "")
 	}
 	for _, f := range r.Outputs {
-		p.path("file", f.Path, " is in place")
+		if f.Op == step.Remove {
+			p.path("removed", f.Path, "")
+		} else {
+			p.path("file", f.Path, " is in place")
+		}
 	}
 	if r.Next != "" {
 		p.row("next", r.Next)
@@ -318,6 +322,8 @@ func (t *teller) output(f step.Published, session string, same bool) {
 	switch {
 	case f.Op == step.Backup:
 		t.path("backup", f.Path, "")
+	case f.Op == step.Remove:
+		t.path("removed", f.Path, "")
 	case t.inPlace(f, session):
 		t.row("session", t.becameOf(f))
 	case f.Op == step.Keep && !same:

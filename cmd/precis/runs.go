@@ -74,7 +74,7 @@ func (p *page) runTable(list []engine.RunInfo) {
 func (p *page) unreadable(r engine.RunInfo) {
 	p.blank()
 	p.title("run "+r.Run, string(r.Status))
-	p.row("reason", r.Problem)
+	p.row("reason", joined(r.Problem))
 	p.row("next", "Nothing was touched. What the run published stands where it is; precis run does what is missing.")
 }
 

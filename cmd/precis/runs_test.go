@@ -141,3 +141,22 @@ func TestNextOfWhatIsLeft(t *testing.T) {
 		}
 	}
 }
+
+// TestRemovedBackup: it is no new file, and what is known of it may be its name.
+func TestRemovedBackup(t *testing.T) {
+	var out bytes.Buffer
+	p := &page{w: &out, width: plainWidth}
+	tell := teller{cli: &cli{}, page: p}
+	gone := step.Published{Op: step.Remove, Path: "backups/old"}
+	items := []engine.ItemResult{{Session: "s", Outputs: []step.Published{gone}}}
+	tell.output(gone, "s", false)
+	p.files("replaced", "s", []step.Published{gone})
+	p.refusal(engine.ItemResult{Class: "failed", Message: "m", Outputs: []step.Published{gone}})
+	tell.effectTable(items)
+	if n := strings.Count(out.String(), "  removed    backups/old"); n != 3 || !strings.Contains(out.String(), "remove  backups/old") {
+		t.Errorf("%d times:\n%s", n, out.String())
+	}
+	if places := tell.places(items); places != nil {
+		t.Errorf("new files in %q", places)
+	}
+}

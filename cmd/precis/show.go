@@ -143,7 +143,7 @@ func (p *page) detail(d *engine.ItemDetail) {
 	p.title(d.Item, statusOf(d.Result))
 	p.path("session", d.Source, "")
 	if r := d.Result; r != nil && r.Class != "" {
-		p.row("reason", r.Class+": "+r.Message)
+		p.row("reason", r.Class+": "+joined(r.Message))
 		if r.Next != "" {
 			p.row("next", r.Next)
 		}
@@ -163,10 +163,12 @@ func (p *page) detail(d *engine.ItemDetail) {
 // files lists what was published; the session itself is told by what was done to it.
 func (p *page) files(done, session string, files []step.Published) {
 	for _, f := range files {
-		digest := "sha256:" + f.SHA256[:12]
+		digest := "sha256:" + f.SHA256[:min(12, len(f.SHA256))]
 		switch {
 		case f.Op == step.Backup:
 			p.path("backup", f.Path, "  "+digest)
+		case f.Op == step.Remove:
+			p.path("removed", f.Path, "  "+digest)
 		case p.inPlace(f, session):
 			p.row(done, digest)
 		default:

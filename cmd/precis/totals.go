@@ -100,7 +100,7 @@ func (t *teller) places(items []engine.ItemResult) (places []string) {
 	for _, i := range items {
 		for _, f := range i.Outputs {
 			place := filepath.Dir(f.Path)
-			if f.Op != step.Backup && !t.inPlace(f, i.Session) && !slices.Contains(places, place) {
+			if f.Op != step.Backup && f.Op != step.Remove && !t.inPlace(f, i.Session) && !slices.Contains(places, place) {
 				places = append(places, place)
 			}
 		}
@@ -160,7 +160,7 @@ func (t *teller) effectTable(items []engine.ItemResult) {
 	var rows [][]string
 	for _, i := range items {
 		for _, f := range i.Outputs {
-			rows = append(rows, []string{string(f.Op), t.near(f.Path), size(f.Bytes), f.SHA256[:16]})
+			rows = append(rows, []string{string(f.Op), t.near(f.Path), size(f.Bytes), f.SHA256[:min(16, len(f.SHA256))]})
 		}
 	}
 	if len(rows) > 0 {

@@ -111,6 +111,10 @@ func TestWideTable(t *testing.T) {
 			t.Errorf("%d columns: %v, want %v", width, got, want)
 		}
 	}
+	p.loose = true
+	if got, want := p.widths(0, columns, [][]string{row}), []int{30, 4, 12}; !slices.Equal(got, want) {
+		t.Errorf("no terminal: %v, want %v", got, want)
+	}
 }
 
 func TestChange(t *testing.T) {
@@ -173,6 +177,34 @@ func TestCommandsCanBeTyped(t *testing.T) {
 		if got := (&cli{state: state}).command("show", "last", "a b"); got != want {
 			t.Errorf("%s, want %s", got, want)
 		}
+	}
+}
+
+// TestTroubleIsOneLine: of several errors, and with its place to the byte.
+func TestTroubleIsOneLine(t *testing.T) {
+	two := errors.Join(errors.New("a"), errors.New("b"))
+	at := step.Place{File: "j", Line: 2}
+	for _, test := range []struct {
+		err  error
+		want string
+	}{
+		{two, "a; b"},
+		{fmt.Errorf("close: %w", two), "close: a; b"},
+		{&step.Refusal{Class: "x", Message: "m", Err: two}, "m: a; b"},
+		{&step.Refusal{Class: "x", Message: "m", Place: at}, "j:2: m"},
+		{&step.Refusal{Class: "journal-header", Message: "m", Place: at}, "j:2: byte 0: m"},
+		{&step.Refusal{Class: "x", Message: "m", Place: step.Place{File: "j", Byte: 7}}, "j: byte 7: m"},
+	} {
+		var errOut bytes.Buffer
+		(&cli{errOut: &errOut}).fail(test.err)
+		if got := errOut.String(); got != "precis: "+test.want+"\n" {
+			t.Errorf("%q, want %q", got, test.want)
+		}
+	}
+	var out bytes.Buffer
+	(&page{w: &out, width: plainWidth}).refusal(engine.ItemResult{Class: "failed", Message: two.Error()})
+	if out.String() != "  reason     failed: a; b\n" {
+		t.Errorf("%q", out.String())
 	}
 }
 
