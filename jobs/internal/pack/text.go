@@ -160,5 +160,6 @@ func looksLikePath(word string) bool {
 	}
 	last := strings.LastIndexAny(word, `/\`)
 	dot := strings.IndexByte(word[last:], '.')
-	return strings.ContainsRune("/~.", rune(word[0])) && word[1] != '/' || dot > 1 && last+dot < len(word)-1
+	rooted := strings.ContainsRune("/~.", rune(word[0])) && last > 0 && word[:2] != "//"
+	return rooted || dot > 1 && last+dot < len(word)-1
 }
