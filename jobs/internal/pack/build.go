@@ -99,18 +99,12 @@ func (c *collector) frame(items []item, from int) (*frame, error) {
 type selection struct {
 	c      *collector
 	used   size
-	chosen []shown
+	chosen []*item
 	texts  map[string]bool // of optional records
 }
 
 func newSelection(c *collector, f *frame) *selection {
 	return &selection{c: c, used: f.largest(), texts: map[string]bool{}}
-}
-
-// shown is an item of the pack, with its line if it is optional.
-type shown struct {
-	*item
-	optional []byte
 }
 
 // choose takes what is required, then the other records by rank while they fit.
@@ -143,7 +137,7 @@ func (s *selection) begin(items []item, groups []group) (rest []*item, err error
 		switch {
 		case it.kind != 0:
 			s.used = s.used.plus(it.size)
-			s.chosen = append(s.chosen, shown{it, nil})
+			s.chosen = append(s.chosen, it)
 		case required[it.n]:
 			if err := s.require(it); err != nil {
 				return nil, err
@@ -164,7 +158,8 @@ func (s *selection) require(it *item) error {
 func (s *selection) take(it *item, line, text []byte, cost size) {
 	s.used = s.used.plus(cost)
 	s.texts[string(text)] = true
-	s.chosen = append(s.chosen, shown{it, line})
+	it.line = line
+	s.chosen = append(s.chosen, it)
 }
 
 // offer takes an optional record if there is room; one that is too large is
@@ -208,25 +203,28 @@ func (r *Request) tooLarge(needed size) *TooLarge {
 }
 
 // finish writes the pack from the lines that were chosen.
-func (c *collector) finish(f *frame, chosen []shown) (*Pack, error) {
-	slices.SortFunc(chosen, func(a, b shown) int { return a.n - b.n })
+func (c *collector) finish(f *frame, chosen []*item) (*Pack, error) {
+	slices.SortFunc(chosen, func(a, b *item) int { return a.n - b.n })
 	slices.SortFunc(c.omitted, func(a, b Omission) int { return a.N - b.N })
 	p := &Pack{
 		Groups: asMap(f.groups), HandoffGroups: asMap(f.handoffGroups), HandoffLines: len(f.handoff),
 		Claims: c.claims, Omitted: c.omitted, Priors: f.priors, PriorChars: f.priorChars,
 	}
-	for _, s := range chosen {
-		p.Anchors = append(p.Anchors, s.n)
+	room := 0
+	for _, it := range chosen {
+		p.Anchors = append(p.Anchors, it.n)
+		room += len(it.line)
 	}
 	if err := c.seal(f, p); err != nil {
 		return nil, err
 	}
 	p.Header = f.header
-	p.Text = f.before()
-	for _, s := range chosen {
-		p.Text = append(append(p.Text, s.optional...), c.lines[s.line:s.end]...)
+	before, after := f.before(), f.after()
+	p.Text = append(make([]byte, 0, len(before)+room+len(after)), before...)
+	for _, it := range chosen {
+		p.Text = append(p.Text, it.line...)
 	}
-	p.Text = append(p.Text, f.after()...)
+	p.Text = append(p.Text, after...)
 	total := measure(p.Text)
 	p.Chars, p.Tokens = total.chars, total.weight.Tokens()
 	return p, nil

@@ -15,10 +15,9 @@ type item struct {
 	kind   kind
 	class  class
 	rank   int
-	chars  int  // of a mandatory text
-	size   size // of the line and its end; of optional ones the least it can be
-	line   int  // where the mandatory line begins in collector.lines
-	end    int
+	chars  int    // of a mandatory text
+	size   size   // of the line and its end; of optional ones the least it can be
+	line   []byte // of mandatory evidence
 }
 
 func (it *item) record() int { return it.n - 1 }
@@ -31,16 +30,15 @@ type collector struct {
 	sum     *evidence.SourceSum
 	items   []item // in the order of the fold
 	omitted []Omission
-	lines   []byte // of mandatory evidence
 	claims  map[int]string
 	needed  size // of all mandatory lines, kept or not
 
-	head, text []byte // buffers
+	line, text []byte // buffers
 	squeezed   squeezed
 }
 
 // lookAhead is how many bytes of an optional text decide its rank.
-const lookAhead = 3 << 10
+const lookAhead = 2 << 10
 
 func collect(src *transcript.Source, req *Request) (*collector, error) {
 	c := &collector{src: src, req: req, terms: newMatcher(req.Terms), sum: evidence.NewSourceSum(), claims: map[int]string{}}
@@ -128,16 +126,13 @@ func (c *collector) mandatory(it item, h head, text string) {
 	if noisy(text) {
 		it.class |= sourceWarning
 	}
-	it.chars, it.line = utf8.RuneCountInString(text), len(c.lines)
-	c.lines = append(h.append(c.lines, it.class), ` full_text_json=`...)
-	c.lines = append(quoted(c.lines, text), '\n')
-	it.end = len(c.lines)
-	it.size = measure(c.lines[it.line:])
+	it.chars = utf8.RuneCountInString(text)
+	c.line = append(h.append(c.line[:0], it.class), ` full_text_json=`...)
+	c.line = append(quoted(c.line, text), '\n')
+	it.size = measure(c.line)
 	c.needed = c.needed.plus(it.size)
 	if c.needed.within(c.req.Binding.PackChars, c.req.Binding.PackTokens) {
-		c.claims[it.n] = text
-	} else {
-		c.lines, it.end = c.lines[:it.line], it.line
+		it.line, c.claims[it.n] = bytes.Clone(c.line), text
 	}
 	c.items = append(c.items, it)
 }
@@ -167,9 +162,9 @@ func (c *collector) optional(pos, r int, line []byte) {
 	if more && c.squeezed.total > cutShown {
 		shown = bytes.TrimRight(c.squeezed.text[:c.squeezed.cut], " ")
 	}
-	c.head = c.headOf(r, line).append(c.head[:0], it.class)
-	c.head = append(append(c.head, "\n  \n"...), shown...)
-	it.size = measure(c.head)
+	c.line = c.headOf(r, line).append(c.line[:0], it.class)
+	c.line = append(append(c.line, "\n  \n"...), shown...)
+	it.size = measure(c.line)
 	c.items = append(c.items, it)
 }
 

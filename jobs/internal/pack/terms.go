@@ -113,7 +113,8 @@ func (c cues) topic() (int, bool) {
 // matcher finds terms. One of a script that sets words apart must begin a word,
 // and the word may go on; others are found anywhere.
 type matcher struct {
-	ascii [128][]needle // by first byte
+	ascii [128][]needle  // by first byte
+	pairs [128][4]uint64 // the bytes that follow it
 	other map[rune][]needle
 	text  []byte // being read, in lower case
 }
@@ -139,10 +140,30 @@ func (m *matcher) learn(terms []string, cue cues) {
 		case n.text == "":
 		case first < utf8.RuneSelf:
 			m.ascii[first] = append(m.ascii[first], n)
+			m.follow(n.text)
 		default:
 			m.other[first] = append(m.other[first], n)
 		}
 	}
+}
+
+// follow notes a term's second byte; one of a single byte goes on with any.
+func (m *matcher) follow(term string) {
+	set := &m.pairs[term[0]]
+	if len(term) == 1 {
+		*set = [4]uint64{^uint64(0), ^uint64(0), ^uint64(0), ^uint64(0)}
+		return
+	}
+	set[term[1]>>6] |= 1 << (term[1] & 63)
+}
+
+// may tells cheaply of most places in a text that no term begins there.
+func (m *matcher) may(text []byte) bool {
+	second := byte(' ')
+	if len(text) > 1 {
+		second = text[1]
+	}
+	return m.pairs[text[0]][second>>6]>>(second&63)&1 != 0
 }
 
 // read tells what the terms of a text are about.
@@ -153,7 +174,7 @@ func (m *matcher) read(text string) cues {
 	for i := 0; i < len(m.text); {
 		c := m.text[i]
 		if c < utf8.RuneSelf {
-			if !within {
+			if !within && m.may(m.text[i:]) {
 				found |= begins(m.text[i:], m.ascii[c])
 			}
 			within = c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '_'

@@ -24,9 +24,15 @@ func (s size) within(chars, toks int) bool { return s.chars <= chars && s.weight
 
 func measure(text []byte) size {
 	var s size
-	for _, r := range string(text) {
-		s.chars++
+	for i := 0; i < len(text); s.chars++ {
+		if text[i] < utf8.RuneSelf {
+			s.weight += tokens.ASCII
+			i++
+			continue
+		}
+		r, n := utf8.DecodeRune(text[i:])
 		s.weight += tokens.Rune(r)
+		i += n
 	}
 	return s
 }
@@ -69,30 +75,48 @@ type squeezed struct {
 func (s *squeezed) read(text []byte, count bool) {
 	s.text, s.total, s.cut, s.gap = s.text[:0], 0, 0, false
 	for i := 0; i < len(text) && (count || s.total <= maxShown); {
-		r, n := rune(text[i]), 1
-		if r >= utf8.RuneSelf {
-			r, n = utf8.DecodeRune(text[i:])
-		}
-		i += n
-		if r <= ' ' || r >= 0x7F && (space(r) || unicode.IsControl(r)) {
-			s.gap = s.total > 0
+		n := visible(text[i:])
+		if n > 0 {
+			s.put(text[i:i+n], n)
+			i += n
 			continue
 		}
-		if s.gap {
-			s.put(' ')
-			s.gap = false
+		r, n := utf8.DecodeRune(text[i:])
+		if space(r) || unicode.IsControl(r) {
+			s.gap = s.total > 0
+		} else {
+			s.put(utf8.AppendRune(nil, r), 1)
 		}
-		s.put(r)
+		i += n
 	}
 }
 
-func (s *squeezed) put(r rune) {
-	if s.total++; s.total > maxShown {
-		return
+// visible is the length of the ASCII word that the text begins with.
+func visible(text []byte) int {
+	for i, c := range text {
+		if c <= ' ' || c >= 0x7F {
+			return i
+		}
 	}
-	s.text = utf8.AppendRune(s.text, r)
-	if s.total == cutShown {
-		s.cut = len(s.text)
+	return len(text)
+}
+
+// put adds a word of n characters.
+func (s *squeezed) put(word []byte, n int) {
+	if s.gap {
+		s.gap = false
+		s.put([]byte{' '}, 1)
+	}
+	before := s.total
+	s.total += n
+	if before < maxShown && s.total > maxShown {
+		word = word[:maxShown-before] // more than one character, so ASCII
+	}
+	if before < cutShown && s.total >= cutShown {
+		s.cut = len(s.text) + len(word) - (min(s.total, maxShown) - cutShown)
+	}
+	if before < maxShown {
+		s.text = append(s.text, word...)
 	}
 }
 
