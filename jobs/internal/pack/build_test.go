@@ -136,6 +136,18 @@ func TestHandoffGroups(t *testing.T) {
 	}
 }
 
+// What the instructions say is what the format demands.
+func TestBehavior(t *testing.T) {
+	for _, s := range []string{UnknownLine, CoverageHeading, fmt.Sprint(MinSummaryChars, " characters"), fmt.Sprint(MinSupportChars, " characters"), `- L42 support_text_json="words of that record" disposition=covered`} {
+		if !strings.Contains(behavior, "`"+s+"`") && !strings.Contains(behavior, " "+s+" ") {
+			t.Errorf("%q is not in the instructions", s)
+		}
+	}
+	if strings.Contains(behavior, "--") {
+		t.Error("the instructions show what they forbid")
+	}
+}
+
 // Optional evidence comes in by importance: where the room ends, what is less
 // important is missing.
 func TestOrderOfImportance(t *testing.T) {
@@ -365,7 +377,7 @@ func checkPack(t *rapid.T, p *Pack, r Request, mandatory map[int]string, folded 
 
 // The pack of a session that the client wrote, as a whole.
 func TestGolden(t *testing.T) {
-	data := st.Read(t, testdata, "2.1.332-edits.jsonl")
+	data := st.Read(t, repository, "testdata/sessions/2.1.332-edits.jsonl")
 	src := open(t, data)
 	r := request(0)
 	for i := range len(src.Records) - 12 {
@@ -376,7 +388,7 @@ func TestGolden(t *testing.T) {
 	r.Raw = 12
 	r.Binding.Handoff = []byte("Tests ran on the other machine.\n")
 	got := mustBuild(t, src, r).Text
-	want, err := fs.ReadFile(golden, "testdata/edits.pack.md")
+	want, err := fs.ReadFile(golden, "edits.pack.md")
 	if err != nil || !bytes.Equal(got, want) {
 		t.Errorf("%v\n%s", err, cmp.Diff(string(want), string(got)))
 	}

@@ -1,9 +1,13 @@
 package pack
 
 import (
+	"bytes"
+	"io/fs"
 	"strings"
 	"testing"
 
+	"github.com/precis-dev/precis/jobs/internal/evidence"
+	st "github.com/precis-dev/precis/jobs/internal/sessiontest"
 	"github.com/precis-dev/precis/jobs/internal/transcript"
 )
 
@@ -134,9 +138,47 @@ func TestNamesPath(t *testing.T) {
 	}
 }
 
-func TestMayBeWordingFindsAll(t *testing.T) {
-	rec := &transcript.Record{Type: transcript.User}
-	if mayBeWording(rec) {
-		t.Error("a user record without a message")
+// Every file of the test data, odd and damaged ones among them, gives a pack of
+// all its records, and the index never hides wording.
+func TestAllFiles(t *testing.T) {
+	for _, name := range sessionFiles(t) {
+		data := st.Read(t, repository, name)
+		x, err := transcript.Read(bytes.NewReader(data), func(int64) error { return nil })
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		src := transcript.NewSource(x, bytes.NewReader(data))
+		for r := range x.Records {
+			line, err := src.Record(r)
+			if err != nil {
+				t.Fatal(name, err)
+			}
+			if rec := &x.Records[r]; kindOf(rec, evidence.Semantic(rec, line)) != 0 && !mayBeWording(rec) {
+				t.Errorf("%s: L%d is wording: %s", name, r+1, line)
+			}
+		}
+		req := request(len(x.Records))
+		req.Binding.PackChars, req.Binding.PackTokens = 1<<30, 1<<30
+		p, err := Build(src, req)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if n := strings.Count("\n"+evidenceLines(p), "\n- L"); n != len(p.Anchors) {
+			t.Errorf("%s: %d lines of %d records", name, n, len(p.Anchors))
+		}
 	}
+}
+
+// sessionFiles are the smaller sessions of the test data.
+func sessionFiles(t *testing.T) []string {
+	var names []string
+	for _, pattern := range []string{"testdata/cases/*.jsonl", "testdata/sessions/*.jsonl", "testdata/vectors/[A-M]*/session.jsonl"} {
+		found, err := fs.Glob(repository, pattern)
+		if err != nil || len(found) == 0 {
+			t.Fatal(pattern, err)
+		}
+		names = append(names, found...)
+	}
+	return names
 }

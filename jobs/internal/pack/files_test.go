@@ -7,8 +7,8 @@ import (
 )
 
 var (
-	testdata = os.DirFS("../../../testdata/sessions")
-	golden   = os.DirFS(".")
+	repository = os.DirFS("../../..")
+	golden     = os.DirFS("testdata")
 )
 
 func sha(text string) string {
