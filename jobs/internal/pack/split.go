@@ -10,7 +10,8 @@ import (
 // Split divides the fold of a request into stretches from each of which a pack
 // can be built with the same request. A stretch begins where the person speaks
 // and the conversation may be cut, which legal tells by position in the fold.
-// One turn that exceeds the ceilings alone is a [TooLarge].
+// One turn that exceeds the ceilings alone is a [TooLarge]. A handoff file in
+// the request is counted in each stretch: leave it to the last pack, of parts.
 func Split(src *transcript.Source, req Request, legal func(pos int) bool) ([][]int, error) {
 	if err := req.check(); err != nil {
 		return nil, err
