@@ -36,7 +36,7 @@ var pure = []string{
 	"./jobs/internal/jsonspan", "./jobs/internal/transcript", "./jobs/internal/topology", "./jobs/internal/topology/client",
 	"./jobs/internal/partition", "./jobs/internal/tokens", "./jobs/internal/summary",
 	"./jobs/internal/compose", "./jobs/internal/verify", "./jobs/internal/evidence",
-	"./jobs/internal/finding",
+	"./jobs/internal/finding", "./jobs/internal/pack",
 }
 
 var importRules = []importRule{

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"hash"
 	"slices"
 	"strconv"
 
@@ -20,19 +21,38 @@ import (
 // order of the conversation, joined by line feeds, byte order mark and one
 // carriage return at the end of a line left out.
 func SourceDigest(src *transcript.Source, folded []int) (string, error) {
-	h := sha256.New()
-	for i, r := range folded {
+	sum := NewSourceSum()
+	for _, r := range folded {
 		line, err := src.Record(r)
 		if err != nil {
 			return "", err
 		}
-		if i > 0 {
-			h.Write([]byte{'\n'})
-		}
-		h.Write(line)
+		sum.Add(line)
 	}
-	return hex.EncodeToString(h.Sum(nil)), nil
+	return sum.Digest(), nil
 }
+
+// SourceSum is a SourceDigest in the making, for those who read the records
+// anyway.
+type SourceSum struct {
+	h     hash.Hash
+	begun bool
+}
+
+// NewSourceSum is the sum of no records.
+func NewSourceSum() *SourceSum { return &SourceSum{h: sha256.New()} }
+
+// Add takes in the next record's bytes.
+func (s *SourceSum) Add(line []byte) {
+	if s.begun {
+		s.h.Write([]byte{'\n'})
+	}
+	s.begun = true
+	s.h.Write(line)
+}
+
+// Digest is the digest of the records so far.
+func (s *SourceSum) Digest() string { return hex.EncodeToString(s.h.Sum(nil)) }
 
 // AnchorsDigest is evidence_anchor_lines_digest: of the record numbers shown,
 // each once, ascending.

@@ -1,0 +1,83 @@
+package pack
+
+import (
+	"bytes"
+	"errors"
+	"sync"
+	"testing"
+
+	st "github.com/precis-dev/precis/jobs/internal/sessiontest"
+	"github.com/precis-dev/precis/jobs/internal/topology"
+	"github.com/precis-dev/precis/jobs/internal/transcript"
+)
+
+const long = 100 << 20
+
+var longSession = sync.OnceValues(func() ([]byte, error) {
+	var b bytes.Buffer
+	_, err := st.Generate(&b, long, 1)
+	return b.Bytes(), err
+})
+
+// folded is the session with all of its conversation folded but the end.
+func folded(b *testing.B) (*transcript.Source, Request) {
+	data, err := longSession()
+	if err != nil {
+		b.Fatal(err)
+	}
+	src := open(b, data)
+	sel := topology.Select(src.Index, topology.Options{Mode: topology.Pointer})
+	if !sel.OK() {
+		b.Fatal(sel.Status)
+	}
+	r := request(0)
+	r.Fold = sel.Active[:len(sel.Active)-100]
+	b.SetBytes(int64(len(data)))
+	b.ReportAllocs()
+	return src, r
+}
+
+// BenchmarkBuild makes one pack under ceilings that leave as much room for
+// optional evidence as a pack has at most by default.
+func BenchmarkBuild(b *testing.B) {
+	src, r := folded(b)
+	_, err := Build(src, r)
+	e, ok := errors.AsType[*TooLarge](err)
+	if !ok {
+		b.Fatal(err)
+	}
+	r.Binding.PackChars, r.Binding.PackTokens = e.Chars+500_000, e.Tokens+150_000
+	for b.Loop() {
+		p := mustBuild(b, src, r)
+		b.ReportMetric(float64(p.Chars), "chars")
+		b.ReportMetric(float64(len(p.Claims)), "claims")
+		b.ReportMetric(float64(len(p.Anchors)), "anchors")
+	}
+}
+
+// BenchmarkRefuse finds that a fold exceeds the default ceilings.
+func BenchmarkRefuse(b *testing.B) {
+	src, r := folded(b)
+	for b.Loop() {
+		if _, err := Build(src, r); err == nil {
+			b.Fatal("it fits")
+		}
+	}
+}
+
+// BenchmarkStaged divides a fold by the default ceilings and makes all packs.
+func BenchmarkStaged(b *testing.B) {
+	src, r := folded(b)
+	for b.Loop() {
+		parts, err := Split(src, r, anywhere)
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.ReportMetric(float64(len(parts)), "parts")
+		for _, fold := range parts {
+			part := r
+			part.Fold = fold
+			mustBuild(b, src, part)
+		}
+	}
+}
