@@ -36,7 +36,7 @@ var pure = []string{
 	"./jobs/internal/jsonspan", "./jobs/internal/transcript", "./jobs/internal/topology", "./jobs/internal/topology/client",
 	"./jobs/internal/partition", "./jobs/internal/tokens", "./jobs/internal/summary",
 	"./jobs/internal/compose", "./jobs/internal/verify", "./jobs/internal/evidence",
-	"./jobs/internal/finding",
+	"./jobs/internal/finding", "./jobs/internal/modelsummary",
 }
 
 var importRules = []importRule{
@@ -154,7 +154,7 @@ func TestBannedImportsFindsPlanted(t *testing.T) {
 		{"./fsys", "./spec", true},
 		{"./cmd/precis", "./jobs/internal/transcript", true},
 		{"./cmd/precis", "./jobs", false},
-		{"./engine/enginetest", "./jobs/internal/finding", true},
+		{"./engine/enginetest", "./jobs/internal/finding", "./jobs/internal/modelsummary", true},
 		{"./jobs/internal/tokens", "os", true},
 		{"./jobs/internal/tokens", "os/exec", true},
 		{"./jobs/internal/tokens", "log/slog", true},
