@@ -129,11 +129,11 @@ func (c *checker) underlines(i int) bool {
 		return false
 	}
 	start := i - 1
-	for start > 0 && c.lines[start-1].kind == prose {
+	for start > 0 && c.lines[start-1].kind == prose && substantive(c.lines[start-1].text) {
 		start--
 	}
 	begin := c.lines[start].text
-	return len(bare(begin)) == len(strings.TrimLeft(begin, " \t")) && !strings.Contains(c.lines[i-1].text, "|")
+	return substantive(begin) && len(bare(begin)) == len(strings.TrimLeft(begin, " \t")) && !strings.Contains(c.lines[i-1].text, "|")
 }
 
 var tableRule = regexp.MustCompile(`^\s*\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)*\|?$`)

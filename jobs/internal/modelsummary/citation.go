@@ -217,7 +217,10 @@ func (c *checker) book(i int, a Anchor) {
 func (c *checker) badAnchor(i int, t token) {
 	l := &c.lines[i]
 	l.wrong = true
-	name := l.text[t.at:t.end]
+	name := t.String()
+	if !t.form || t.N == 0 {
+		name = l.text[t.at:t.end]
+	}
 	if len(name) > 20 {
 		name = name[:20] + "…"
 	}

@@ -175,7 +175,7 @@ func (c *checker) gap(from, to int, at map[int]*head) {
 		}
 	}
 	if len(others) != to-from {
-		c.missing(from, to, min(end, len(c.lines)-1))
+		c.missing(from, to, min(end, c.last()))
 		return
 	}
 	for i, h := range others {
