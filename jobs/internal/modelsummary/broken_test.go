@@ -77,7 +77,9 @@ var brokenHeadings = []broken{
 	{drop(ms.Title + "\n"), "heading-missing 12: 1 heading missing: `# Model-Assisted Semantic Compression Summary`"},
 	{drop("## Decisions and Reasons\n"), "heading-missing 24: 1 heading missing: `## Decisions and Reasons`"},
 	{drop("## Recent Raw Context Boundary\n"), "heading-missing 53: 1 heading missing: `## Recent Raw Context Boundary`"},
-	{func(s string) string { return drop("## Decisions and Reasons\n")(drop("## Timeline and Supersessions\n")(s)) },
+	{func(s string) string {
+		return drop("## Decisions and Reasons\n")(drop("## Timeline and Supersessions\n")(s))
+	},
 		"heading-missing 23: 2 headings missing: `## Timeline and Supersessions`, `## Decisions and Reasons`"},
 	{to("## Current State", "### Current State"), "heading-form 13: this heading is not written letter for letter"},
 	{to("## Current State", "## current state:"), "heading-form 13: this heading is not written letter for letter"},
@@ -115,8 +117,11 @@ var brokenCoverage = []broken{
 		from, to := strings.Index(s, ms.CoverageHeading), strings.Index(s, "## User Wording")
 		return s[:from] + s[to:] + "\n" + s[from:to]
 	}, "coverage-misplaced 50: the coverage subsection stands in another section"},
-	{to("- L2 support", "All of it: [L2]\n- L2 support"), "coverage-form 41: this is no coverage line, and nothing else may stand here"},
-	{to("- L2 support", ms.Unknown+"\n- L2 support"), "coverage-form 41: this is no coverage line, and nothing else may stand here"},
+	{to("- L2 support", "All of it: [L2]\n- L2 support"), "coverage-form 41: 1 line that cannot stand among the coverage lines"},
+	{to("- L2 support", ms.Unknown+"\n- L2 support"), "coverage-form 41: 1 line that cannot stand among the coverage lines"},
+	{to("- L2 support", "```\n\nprose\n- L2 support"), "coverage-form 41: 3 lines that cannot stand among the coverage lines"},
+	{to("- L2 support", "* L2 support"), "coverage-form 41: its anchor is not as - L42"},
+	{to("- L2 support", "  - L02 support"), "coverage-form 41: its anchor is not as - L42"},
 	{to("- L2 support_text_json", "- L2 text_json"), "coverage-form 41: the anchor is not followed by support_text_json="},
 	{to("- L2 support", "- L2  support"), "coverage-form 41: the anchor is not followed by support_text_json="},
 	{to(`="Ok, done."`, `='Ok, done.'`), "coverage-form 41: the excerpt is no JSON string: it does not begin with a quotation mark"},
@@ -214,7 +219,7 @@ func TestFewAnchors(t *testing.T) {
 }
 
 func TestTooShort(t *testing.T) {
-	e := ms.Expect{Header: ms.Header{"a", "b", "c", "d", "none", "e", "f"}, Records: 1, Summary: []int{1}, Shown: []int{1}}
+	e := ms.Expect{Header: ms.Header{Source: "a", SummarySource: "b", AnchorLines: "c", AnchorGroups: "d", Handoff: "none", Request: "e", Claims: "f"}, Records: 1, Summary: []int{1}, Shown: []int{1}}
 	text := e.Header.Comment() + "\n" + ms.Title + "\n"
 	for _, s := range ms.Sections {
 		text += s + "\n[L1]\n"
@@ -224,7 +229,7 @@ func TestTooShort(t *testing.T) {
 	}
 	pad := 800 - utf8.RuneCountInString(strings.TrimSpace(text))
 	_, problems := ms.Check([]byte(swap(text, "[L1]", "[L1]"+strings.Repeat("é", pad-1))), e)
-	if diff := cmp.Diff([]string{"too-short 30: the text has fewer than 800 characters"}, told(problems)); diff != "" {
+	if diff := cmp.Diff([]string{"too-short 29: the text has fewer than 800 characters"}, told(problems)); diff != "" {
 		t.Error(diff)
 	}
 	if _, problems := ms.Check([]byte(swap(text, "[L1]", "[L1]"+strings.Repeat("é", pad))), e); len(problems) > 0 {

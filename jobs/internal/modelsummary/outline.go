@@ -35,6 +35,9 @@ var near = func() map[string]int {
 	return m
 }()
 
+// afterCoverage is the place of the section behind the coverage subsection.
+var afterCoverage = required[EvidenceSection] + 1
+
 func headingAt(place int) string {
 	if place == coverageHead {
 		return CoverageHeading
@@ -230,5 +233,16 @@ func (c *checker) place() {
 			}
 		}
 		l.section, l.block = section, block
+	}
+	if !slices.ContainsFunc(c.heads, func(h head) bool { return h.place == afterCoverage }) {
+		c.endBlock()
+	}
+}
+
+// endBlock ends the coverage subsection with its last coverage line: what follows is
+// of the section whose heading is missing.
+func (c *checker) endBlock() {
+	for i := len(c.lines) - 1; i >= 0 && !(c.lines[i].block && (looksCovered(c.lines[i].text) || c.lines[i].kind == heading)); i-- {
+		c.lines[i].block = false
 	}
 }

@@ -58,8 +58,7 @@ func read(text string) (*pack, error) {
 	}
 	p := &pack{comment: comment + "-->", texts: map[string]string{}}
 	section := ""
-	for l := range strings.Lines(text) {
-		l = strings.TrimSuffix(l, "\n")
+	for l := range strings.SplitSeq(text, "\n") {
 		if strings.HasPrefix(l, "## ") {
 			section = l
 		} else if err := p.line(section, l); err != nil {
@@ -97,8 +96,7 @@ func isAnchor(s string) bool {
 	if s == "" || s[0] != 'L' && s[0] != 'H' {
 		return false
 	}
-	_, err := strconv.Atoi(s[1:])
-	return err == nil
+	return strings.Trim(s[1:], "0123456789") == "" && len(s) > 1
 }
 
 func (p *pack) evidence(l string) error {
@@ -161,7 +159,7 @@ func (p *pack) lines() map[string][]string {
 // words are the beginning of a text without any sign that means something.
 func words(text string) string {
 	f := strings.FieldsFunc(text[:min(len(text), 400)], func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) })
-	r := []rune(strings.Join(f, " "))
+	r := []rune(strings.Join(slices.DeleteFunc(f, isAnchor), " "))
 	return string(r[:min(len(r), 80)])
 }
 
