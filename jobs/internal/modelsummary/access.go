@@ -2,6 +2,7 @@ package modelsummary
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -48,7 +49,7 @@ func (c *checker) noAccess() {
 		case speaksOfItself(said):
 			c.add(NoAccess, i, "this line speaks of its author", "say what the pack shows; put another's words in quotation marks, with a citation")
 			l.wrong = true
-		case !l.cites && mayBeAccess(said) && notGiven.MatchString(said):
+		case !l.cites && hasAny(said, "provided", "available", "accessible") && notGiven.MatchString(said):
 			c.add(NoAccess, i, "this line says that there was nothing to see", "say what the pack shows, with a citation, or leave the line at: "+Unknown)
 			l.wrong = true
 		}
@@ -56,25 +57,16 @@ func (c *checker) noAccess() {
 }
 
 func speaksOfItself(said string) bool {
-	if mayBeAccess(said) && (ofItself.MatchString(said) || noSight.MatchString(said)) {
+	if hasAny(said, " ai", " language model", " large language") && ofItself.MatchString(said) {
 		return true
 	}
-	for _, s := range itself {
-		if strings.Contains(said, s) {
-			return true
-		}
-	}
-	return false
+	return hasAny(" "+said, " i ", " we ") && hasAny(said, "access", "see ", "view ", "open ", "read ") && noSight.MatchString(said) ||
+		hasAny(said, itself...)
 }
 
-// mayBeAccess spares most lines the slow look.
-func mayBeAccess(said string) bool {
-	for _, s := range []string{" ai", "language model", "access", "provided", "available", "see ", "view ", "open ", "read "} {
-		if strings.Contains(said, s) {
-			return true
-		}
-	}
-	return false
+// hasAny finds a word; it also spares most lines the slow look of an expression.
+func hasAny(s string, words ...string) bool {
+	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(s, w) })
 }
 
 // quotes are opening marks and what closes them.
@@ -96,7 +88,7 @@ func without(s, open, end string) string {
 	var b strings.Builder
 	for {
 		before, rest, ok := strings.Cut(s, open)
-		n := closingQuote(rest, 0, end)
+		n := closingQuote(rest, end)
 		if !ok || n < 0 {
 			b.WriteString(s)
 			return b.String()
@@ -106,10 +98,10 @@ func without(s, open, end string) string {
 	}
 }
 
-// closingQuote is the end of the closing mark; an apostrophe closes only at a word's
-// end.
-func closingQuote(s string, from int, mark string) int {
-	for {
+// closingQuote is the end of the closing mark, -1 without one; an apostrophe closes
+// only at a word's end.
+func closingQuote(s, mark string) int {
+	for from := 0; ; {
 		i := strings.Index(s[from:], mark)
 		if i < 0 {
 			return -1

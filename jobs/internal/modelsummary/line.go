@@ -35,7 +35,7 @@ type line struct {
 // split cuts a text at its line ends and drops a byte order mark.
 func split(text string) []line {
 	text = strings.TrimPrefix(text, "\ufeff")
-	var lines []line
+	lines := make([]line, 0, 1+strings.Count(text, "\n"))
 	for {
 		i := strings.IndexAny(text, "\r\n")
 		if i < 0 {

@@ -66,16 +66,18 @@ func readHead(i int, text string, under bool) (head, bool) {
 	if place, ok := required[text]; ok && !under {
 		return head{i, place, headingLevel(text), true}, true
 	}
-	level := headingLevel(text)
+	level, bold := headingLevel(text), strings.HasPrefix(text, "**")
 	if under {
 		level = 2
+	}
+	if level == 0 && !bold {
+		return head{}, false
 	}
 	place, ok := near[plain(text)]
 	if !ok {
 		place = extraHead
 	}
-	bold := strings.HasPrefix(text, "**") && ok
-	return head{line: i, place: place, level: level}, level > 0 || bold
+	return head{line: i, place: place, level: level}, level > 0 || ok
 }
 
 // outline holds the headings to their wording, number and order, and gives every

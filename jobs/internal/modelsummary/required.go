@@ -13,7 +13,10 @@ const maxNamed = 100
 // required reports the groups that nothing cites. What a missing coverage line will
 // cite is not asked for twice.
 func (c *checker) required() {
-	at := max(0, slices.IndexFunc(c.lines, func(l line) bool { return l.text == EvidenceSection }))
+	at := slices.IndexFunc(c.lines, func(l line) bool { return l.text == EvidenceSection })
+	if at < 0 {
+		at = c.last()
+	}
 	uncited := map[Anchor]bool{}
 	for _, n := range c.Groups {
 		if a := (Anchor{N: n}); !c.cited[a] && !c.lacks[n] {
