@@ -41,11 +41,11 @@ func (c *checker) body() {
 // line settles one line outside of code. It returns the mark of a fence that opens.
 func (c *checker) line(i int) string {
 	l := &c.lines[i]
-	mark, info := fenceMark(bare(l.text))
+	mark, _ := fenceMark(bare(l.text))
 	switch {
 	case l.kind == blank:
 	case mark != "":
-		if !strings.ContainsAny(info, " \t") { // a language's name; more is text
+		if isFence(l.text) {
 			l.kind = fence
 		}
 		return mark

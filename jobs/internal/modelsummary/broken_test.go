@@ -179,6 +179,7 @@ var brokenLines = []broken{
 	{body("- Planned for H1 2026.\n"), "line-uncited 15: H1 reads as part of a name here, so this line cites nothing"},
 	{body("- L1 says so.\n"), "line-uncited 15: L1 reads as part of a name here, so this line cites nothing"},
 	{body("- See main.go#L1.\n"), "line-uncited 15: L1 reads as part of a name here, so this line cites nothing"},
+	{body("- See L1:34.\n"), "line-uncited 15: L1 reads as part of a name here, so this line cites nothing"},
 	{body("- Sales grew in H9.\n"), "line-uncited 15: this line cites nothing"},
 	{body("- Set `x[L1]` here\n"), "line-uncited 15: this line cites nothing"},
 	{body("- Asked for [L1] and so\n  wrapped here.\n"), "line-uncited 16: this line cites nothing"},

@@ -176,8 +176,10 @@ func continues(after string) bool {
 	if after == "" {
 		return false
 	}
-	if strings.IndexByte(`-'.:/\=#+%`, after[0]) >= 0 || strings.HasPrefix(after, "’") {
-		_, n := utf8.DecodeRuneInString(after)
+	switch sign, n := utf8.DecodeRuneInString(after); {
+	case sign == ':': // a label's, unless of a place in a file
+		return len(after) > 1 && isDigit(after[1])
+	case strings.ContainsRune(`-'’./\=#+%`, sign):
 		return startsWord(after[n:])
 	}
 	return startsWord(strings.TrimLeft(after, markup))

@@ -59,6 +59,10 @@ func TestGood(t *testing.T) {
 		{"the unknown sentence", body("Unknown from provided anchors.\n")},
 		{"text before the first section", func(s string) string { return swap(s, "\n## Current", "\nA deploy. [L1]\n\n## Current") }},
 		{"a section of a coverage alone", func(s string) string { return swap(s, "- The log of the deploy, L6.\n", "") }},
+		{"dividers and fences around the coverage lines", func(s string) string {
+			return swap(swap(s, "- L1 support", "```text\n- L1 support"), "## User", "```\n\n---\n\n## User")
+		}},
+		{"labels", body("- L1:asked\n- L3:部署\n- L3：部署\n")},
 		{"other escapes", func(s string) string {
 			return swap(s, `keep the old key — for now`, `keep\u0020the old key \u2014 for`)
 		}},

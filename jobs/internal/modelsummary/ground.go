@@ -27,8 +27,8 @@ func (c *checker) uncited(i int) {
 		return
 	}
 	message := "this line cites nothing"
-	for _, t := range c.names(text) {
-		message = t.String() + " reads as part of a name here, so this line cites nothing"
+	if names := c.names(text); len(names) > 0 {
+		message = names[0].String() + " reads as part of a name here, so this line cites nothing"
 	}
 	c.add(LineUncited, i, message, "end it with the anchors it rests on, as [L12]; every line needs its own, so do not wrap lines")
 }

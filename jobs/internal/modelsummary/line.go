@@ -126,6 +126,13 @@ func fenceMark(s string) (mark, info string) {
 	return mark, strings.TrimSpace(info)
 }
 
+// isFence reports whether a line is a fence and no more: a language's name may stand
+// behind it, further words are text.
+func isFence(s string) bool {
+	mark, info := fenceMark(bare(s))
+	return mark != "" && !strings.ContainsAny(info, " \t")
+}
+
 // spans are the places of a line's code spans, their backticks included.
 func spans(s string) [][2]int {
 	var out [][2]int
