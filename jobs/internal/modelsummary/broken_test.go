@@ -98,6 +98,8 @@ var brokenHeadings = []broken{
 		part := "## Current State\n\n" + line + "\n"
 		return swap(s, part, "") + "\n" + part
 	}, "heading-order 52: this heading stands out of order"},
+	{body("## current state\n"), "heading-extra 15: a heading that the pack does not ask for"},
+	{body("**Current State**\n"), "line-uncited 15: this line cites nothing"},
 	{body("### More\n"), "heading-extra 15: a heading that the pack does not ask for"},
 	{body("- # More [L1]\n"), "heading-extra 15: a heading that the pack does not ask for"},
 	{body("      # More [L1]\n"), "heading-extra 15: a heading that the pack does not ask for"},
@@ -220,7 +222,7 @@ func TestFewAnchors(t *testing.T) {
 }
 
 func TestTooShort(t *testing.T) {
-	e := ms.Expect{Header: ms.Header{Source: "a", SummarySource: "b", AnchorLines: "c", AnchorGroups: "d", Handoff: "none", Request: "e", Claims: "f"}, Records: 1, Summary: []int{1}, Shown: []int{1}}
+	e := ms.Expect{Header: ms.Header{Source: "a", SummarySource: "b", Anchors: "c", Groups: "d", Handoff: "none", Request: "e", Claims: "f"}, Records: 1, Summary: []int{1}, Shown: []int{1}}
 	text := e.Header.Comment() + "\n" + ms.Title + "\n"
 	for _, s := range ms.Sections {
 		text += s + "\n[L1]\n"

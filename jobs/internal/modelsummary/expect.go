@@ -38,8 +38,8 @@ var Sections = [...]string{
 type Header struct {
 	Source        string `json:"source_sha256"`
 	SummarySource string `json:"summary_source_sha256"`
-	AnchorLines   string `json:"evidence_anchor_lines_digest"`
-	AnchorGroups  string `json:"required_anchor_groups_digest"`
+	Anchors       string `json:"evidence_anchor_lines_digest"`
+	Groups        string `json:"required_anchor_groups_digest"`
 	Handoff       string `json:"handoff_summary_digest"` // or the word none
 	Request       string `json:"pack_request_digest"`
 	Claims        string `json:"required_claim_sources_digest"`
@@ -53,8 +53,8 @@ func (h Header) lines() []headerLine {
 	return []headerLine{
 		{"source_sha256", h.Source},
 		{"summary_source_sha256", h.SummarySource},
-		{"evidence_anchor_lines_digest", h.AnchorLines},
-		{"required_anchor_groups_digest", h.AnchorGroups},
+		{"evidence_anchor_lines_digest", h.Anchors},
+		{"required_anchor_groups_digest", h.Groups},
 		{"handoff_summary_digest", h.Handoff},
 		{"pack_request_digest", h.Request},
 		{"required_claim_sources_digest", h.Claims},

@@ -62,6 +62,7 @@ func TestGood(t *testing.T) {
 		{"dividers and fences around the coverage lines", func(s string) string {
 			return swap(swap(s, "- L1 support", "```text\n- L1 support"), "## User", "```\n\n---\n\n## User")
 		}},
+		{"bold words of a heading", body("**Current State** [L1]\n**Current State:** [L1]\n")},
 		{"labels", body("- L1:asked\n- L3:部署\n- L3：部署\n")},
 		{"other escapes", func(s string) string {
 			return swap(s, `keep the old key — for now`, `keep\u0020the old key \u2014 for`)

@@ -3,7 +3,6 @@ package modelsummary
 import (
 	"strings"
 	"unicode"
-	"unicode/utf8"
 )
 
 // kind is what a line is to the checks.
@@ -185,15 +184,11 @@ func within(spans [][2]int, at int) bool {
 func quote(s string) string {
 	const limit = 60
 	s = strings.ToValidUTF8(strings.TrimSpace(s), "\ufffd")
-	if utf8.RuneCountInString(s) <= limit {
-		return s
-	}
 	n := 0
 	for i := range s {
-		if n == limit {
+		if n++; n > limit {
 			return s[:i] + "…"
 		}
-		n++
 	}
 	return s
 }

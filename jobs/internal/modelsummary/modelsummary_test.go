@@ -15,8 +15,8 @@ func expect() ms.Expect {
 		Header: ms.Header{
 			Source:        "1d3f0c5e1d3f0c5e1d3f0c5e1d3f0c5e1d3f0c5e1d3f0c5e1d3f0c5e1d3f0c5e",
 			SummarySource: "2d3f0c5e2d3f0c5e2d3f0c5e2d3f0c5e2d3f0c5e2d3f0c5e2d3f0c5e2d3f0c5e",
-			AnchorLines:   "3d3f0c5e3d3f0c5e",
-			AnchorGroups:  "4d3f0c5e4d3f0c5e",
+			Anchors:       "3d3f0c5e3d3f0c5e",
+			Groups:        "4d3f0c5e4d3f0c5e",
 			Handoff:       "5d3f0c5e5d3f0c5e5d3f0c5e5d3f0c5e5d3f0c5e5d3f0c5e5d3f0c5e5d3f0c5e",
 			Request:       "6d3f0c5e6d3f0c5e6d3f0c5e6d3f0c5e6d3f0c5e6d3f0c5e6d3f0c5e6d3f0c5e",
 			Claims:        "7d3f0c5e7d3f0c5e7d3f0c5e7d3f0c5e7d3f0c5e7d3f0c5e7d3f0c5e7d3f0c5e",

@@ -51,8 +51,8 @@ func drawPack(t *rapid.T) (ms.Expect, []byte) {
 	digest := rapid.StringMatching(`[0-9a-f]{64}`)
 	e := ms.Expect{
 		Header: ms.Header{
-			Source: digest.Draw(t, "source"), SummarySource: digest.Draw(t, "summary source"), AnchorLines: "0123456789abcdef",
-			AnchorGroups: "fedcba9876543210", Handoff: "none", Request: digest.Draw(t, "request"), Claims: digest.Draw(t, "claims"),
+			Source: digest.Draw(t, "source"), SummarySource: digest.Draw(t, "summary source"), Anchors: "0123456789abcdef",
+			Groups: "fedcba9876543210", Handoff: "none", Request: digest.Draw(t, "request"), Claims: digest.Draw(t, "claims"),
 		},
 		Groups: map[string]int{}, HandoffGroups: map[string]int{}, Claims: map[int]string{},
 	}

@@ -109,6 +109,32 @@ anchor-range (1)
 	}
 }
 
+// However much is wrong, the report stays short; the problems have it all.
+func TestReportIsBounded(t *testing.T) {
+	e := expect()
+	e.Records = 5000
+	for n := 11; n <= e.Records; n++ {
+		e.Summary, e.Shown = append(e.Summary, n), append(e.Shown, n)
+		e.Claims[n] = "some words of it"
+	}
+	_, problems := ms.Check([]byte(body(strings.Repeat("- Nobody said this.\n", 3000))(good)), e)
+	r := ms.Report(problems)
+	if len(r) > 3000 {
+		t.Error(len(r))
+	}
+	for _, part := range []string{
+		"- 2995 more, at lines 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, …\n",
+		"4990 records without a coverage line: L11, L12,", "L110 and 4890 more\n",
+	} {
+		if !strings.Contains(r, part) {
+			t.Errorf("no %q in\n%s", part, r)
+		}
+	}
+	if last := problems[len(problems)-1]; len(last.Anchors) != 4990 {
+		t.Error(last.Rule, len(last.Anchors))
+	}
+}
+
 func TestJSON(t *testing.T) {
 	_, problems := ms.Check([]byte(swap(good, "[H1, H3]", "[H2]")), expect())
 	got, err := json.Marshal(problems)

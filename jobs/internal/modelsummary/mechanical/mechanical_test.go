@@ -104,6 +104,23 @@ func TestWrite(t *testing.T) {
 	}
 }
 
+// An excerpt is long enough whatever the text begins and ends with.
+func TestExcerpts(t *testing.T) {
+	for text, want := range map[string]string{
+		"ab":                            "ab",
+		"*** ab":                        "*** ab",
+		"- the first twelve":            "the first twelve",
+		strings.Repeat("*", 60) + "abc": strings.Repeat("*", 60) + "abc",
+		strings.Repeat("word ", 20):     strings.Repeat("word ", 8),
+		"word" + strings.Repeat(" ", 50) + "and then some more": "word" + strings.Repeat(" ", 50) + "and then some more",
+	} {
+		got, err := mechanical.Write([]byte(strings.Replace(pack, `"ok"`, `"`+text+`"`, 1)))
+		if line := `- L3 support_text_json="` + want + `" disposition=covered`; err != nil || !strings.Contains(string(got), line) {
+			t.Errorf("%v, want %s in\n%s", err, line, got)
+		}
+	}
+}
+
 func TestNoPack(t *testing.T) {
 	for text, message := range map[string]string{
 		"hello":                                 "no comment to copy",
