@@ -111,13 +111,15 @@ func commentStart(s string) int {
 	}
 }
 
-// commentEnd is the line that closes a comment, -1 without one.
+// commentEnd is the line that closes a comment, -1 without one. How far nothing does
+// is kept, so that many open comments are not searched many times.
 func (c *checker) commentEnd(i int) int {
-	for i++; i < len(c.lines) && headingLevel(c.lines[i].text) == 0; i++ {
+	for i = max(i+1, c.searched); i < len(c.lines) && headingLevel(c.lines[i].text) == 0; i++ {
 		if strings.Contains(c.lines[i].text, "-->") {
 			return i
 		}
 	}
+	c.searched = i
 	return -1
 }
 

@@ -31,10 +31,11 @@ type checker struct {
 	*Expect
 	lines    []line
 	heads    []head
+	searched int // line before which nothing closes a comment
 	problems []Problem
 	list     []Coverage
 	covered  map[int]bool // records whose coverage line stands or was reported
-	cited    map[Anchor]bool
+	cited    map[anchor]bool
 	sections [len(Sections)]bool // that cite something
 	lacks    map[int]bool        // records whose coverage line was reported as missing
 }
@@ -44,7 +45,7 @@ type checker struct {
 func Check(text []byte, e Expect) (*Summary, []Problem) {
 	c := &checker{
 		Expect: &e, lines: split(string(text)),
-		covered: map[int]bool{}, cited: map[Anchor]bool{}, lacks: map[int]bool{},
+		covered: map[int]bool{}, cited: map[anchor]bool{}, lacks: map[int]bool{},
 	}
 	c.check()
 	if len(c.problems) > 0 {
@@ -84,7 +85,7 @@ func (c *checker) findMarker() int {
 	return slices.IndexFunc(c.lines, func(l line) bool { return isMarker(l.text) })
 }
 
-func isMarker(s string) bool { return strings.HasPrefix(strings.TrimSpace(s), MarkerName) }
+func isMarker(s string) bool { return strings.HasPrefix(strings.TrimSpace(s), markerName) }
 
 func (c *checker) anyHeading() bool {
 	return slices.ContainsFunc(c.lines, func(l line) bool { _, ok := required[l.text]; return ok })

@@ -9,13 +9,13 @@ import (
 	"unicode/utf8"
 )
 
-// Anchor names a record or a handoff line of the pack.
-type Anchor struct {
+// anchor names a record or a handoff line of the pack.
+type anchor struct {
 	Handoff bool
 	N       int
 }
 
-func (a Anchor) String() string {
+func (a anchor) String() string {
 	if a.Handoff {
 		return "H" + strconv.Itoa(a.N)
 	}
@@ -24,7 +24,7 @@ func (a Anchor) String() string {
 
 // token is something in a line that has an anchor's form.
 type token struct {
-	Anchor
+	anchor
 	at, end int
 	form    bool // spelled as the pack spells it
 	code    bool // within a code span
@@ -39,36 +39,43 @@ type citation struct {
 
 // cite finds the citations of a line; the package's comment says what is one. names
 // are the tokens that are none, but would be in brackets.
-func cite(s string, shows func(Anchor) bool) (cites []citation, names []token) {
+func cite(s string, shows func(anchor) bool) (cites []citation, names []token) {
 	tokens := findTokens(s)
 	for i := 0; i < len(tokens); {
-		t := tokens[i]
 		end := chain(s, tokens, i)
 		group := tokens[i:end]
 		inBrackets, upper := bracketed(s, group)
-		known := slices.ContainsFunc(group, func(t token) bool { return t.form && shows(t.Anchor) })
 		switch {
-		case t.code && !wholeSpan(s, group):
-		case inBrackets:
-			for _, t := range group {
-				cites = append(cites, citation{t, !t.code})
-			}
-			if upper.end > 0 {
-				cites = append(cites, citation{upper, true})
-			}
-		case !opens(s, t.at):
+		case inBrackets || group[0].code:
+			cites = append(cites, firm(s, group, upper)...)
+		case !opens(s, group[0].at):
 			end = i + 1
-			names = append(names, t)
+			names = append(names, group[0])
 		case continues(s[group[len(group)-1].end:]):
 			names = append(names, group...)
-		case known:
-			for _, t := range group {
-				cites = append(cites, citation{t, !t.code})
-			}
+		case slices.ContainsFunc(group, func(t token) bool { return t.form && shows(t.anchor) }):
+			cites = append(cites, firm(s, group, token{})...)
 		}
 		i = end
 	}
 	return cites, names
+}
+
+// firm makes tokens citations, with the end of a short range if there is one. In code
+// they are not firm, and none unless the code is nothing else.
+func firm(s string, group []token, upper token) []citation {
+	var out []citation
+	code := group[0].code
+	if code && !wholeSpan(s, group) {
+		return nil
+	}
+	for _, t := range group {
+		out = append(out, citation{t, !code})
+	}
+	if upper.end > 0 {
+		out = append(out, citation{upper, !code})
+	}
+	return out
 }
 
 // findTokens finds L or H with digits behind it that no letter, digit or underscore
@@ -101,7 +108,7 @@ func newToken(s string, at, end int, code bool) token {
 	if err != nil || end-at > 10 {
 		n = 0
 	}
-	return token{Anchor{s[at] == 'H', n}, at, end, s[at+1] != '0', code}
+	return token{anchor{s[at] == 'H', n}, at, end, s[at+1] != '0', code}
 }
 
 func isDigit(b byte) bool { return b >= '0' && b <= '9' }
@@ -199,8 +206,8 @@ func (c *checker) citations() {
 		}
 		cites, _ := cite(l.text, c.shows)
 		for _, ct := range cites {
-			if ct.form && c.shows(ct.Anchor) {
-				c.book(i, ct.Anchor)
+			if ct.form && c.shows(ct.anchor) {
+				c.book(i, ct.anchor)
 			} else if ct.firm {
 				c.badAnchor(i, ct.token)
 			}
@@ -208,7 +215,7 @@ func (c *checker) citations() {
 	}
 }
 
-func (c *checker) book(i int, a Anchor) {
+func (c *checker) book(i int, a anchor) {
 	l := &c.lines[i]
 	if l.cites = true; l.section >= 0 {
 		c.sections[l.section] = true
@@ -216,6 +223,7 @@ func (c *checker) book(i int, a Anchor) {
 	c.cited[a] = true
 }
 
+// badAnchor reports an anchor that is cited but not shown.
 func (c *checker) badAnchor(i int, t token) {
 	l := &c.lines[i]
 	l.wrong = true
@@ -226,23 +234,25 @@ func (c *checker) badAnchor(i int, t token) {
 	if len(name) > 20 {
 		name = name[:20] + "…"
 	}
-	const fix = "cite an anchor that the pack shows; what is no citation does not stand in brackets of its own"
+	rule, why := c.whyBad(t)
+	p := c.add(rule, i, name+why, "cite an anchor that the pack shows; what is no citation does not stand in brackets of its own")
+	p.Column = utf8.RuneCountInString(l.text[:t.at]) + 1
+}
+
+// whyBad is the rule that an anchor breaks and what is said of it.
+func (c *checker) whyBad(t token) (rule, why string) {
 	_, inSummary := slices.BinarySearch(c.Summary, t.N)
-	var rule, message string
 	switch {
 	case !t.form:
-		rule, message = AnchorForm, name+" has a zero in front"
+		return AnchorForm, " has a zero in front"
 	case t.Handoff && c.HandoffLines == 0:
-		rule, message = AnchorRange, name+": the pack has no handoff lines"
+		return AnchorRange, ": the pack has no handoff lines"
 	case t.Handoff:
-		rule, message = AnchorRange, fmt.Sprintf("%s: the handoff lines are H1 to H%d", name, c.HandoffLines)
+		return AnchorRange, fmt.Sprintf(": the handoff lines are H1 to H%d", c.HandoffLines)
 	case t.N < 1 || t.N > c.Records:
-		rule, message = AnchorRange, fmt.Sprintf("%s: the session's records are L1 to L%d", name, c.Records)
+		return AnchorRange, fmt.Sprintf(": the session's records are L1 to L%d", c.Records)
 	case !inSummary:
-		rule, message = AnchorKept, name+" is no record that this summary stands for"
-	default:
-		rule, message = AnchorHidden, name+" is not shown in the pack"
+		return AnchorKept, " is no record that this summary stands for"
 	}
-	p := c.add(rule, i, message, fix)
-	p.Column = utf8.RuneCountInString(l.text[:t.at]) + 1
+	return AnchorHidden, " is not shown in the pack"
 }

@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// Marker begins the metadata comment. Comments of other versions share MarkerName.
+// Marker begins the metadata comment. Comments of other versions share markerName.
 const (
-	MarkerName = "<!-- claude-jsonl-compressor:model-summary"
-	Marker     = MarkerName + " v11"
+	markerName = "<!-- claude-jsonl-compressor:model-summary"
+	Marker     = markerName + " v11"
 )
 
 // Required headings, letter for letter.
@@ -86,7 +86,7 @@ type Expect struct {
 }
 
 // shows reports whether the pack displays an anchor.
-func (e *Expect) shows(a Anchor) bool {
+func (e *Expect) shows(a anchor) bool {
 	if a.Handoff {
 		return a.N >= 1 && a.N <= e.HandoffLines
 	}

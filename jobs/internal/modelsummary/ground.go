@@ -38,7 +38,7 @@ func (c *checker) names(text string) []token {
 	_, names := cite(text, c.shows)
 	var out []token
 	for _, t := range names {
-		if t.form && c.shows(t.Anchor) {
+		if t.form && c.shows(t.anchor) {
 			out = append(out, t)
 		}
 	}

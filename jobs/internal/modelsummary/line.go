@@ -1,6 +1,7 @@
 package modelsummary
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -172,12 +173,16 @@ func closing(s string, from, n int) int {
 }
 
 func within(spans [][2]int, at int) bool {
-	for _, s := range spans {
-		if at >= s[0] && at < s[1] {
-			return true
+	_, found := slices.BinarySearchFunc(spans, at, func(s [2]int, at int) int {
+		switch {
+		case s[1] <= at:
+			return -1
+		case s[0] > at:
+			return 1
 		}
-	}
-	return false
+		return 0
+	})
+	return found
 }
 
 // quote is the beginning of a line, for its author to find it.

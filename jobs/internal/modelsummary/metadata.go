@@ -64,10 +64,13 @@ func (c *checker) mark(from, to int, k kind) {
 }
 
 // endOfComment is the line after a metadata comment, which may not reach past a
-// heading. One that is not closed ends with the last line that can be of it.
+// heading or the next one. One that is not closed ends with the last line that can be of it.
 func (c *checker) endOfComment(marker int) (end int, closed bool) {
 	end = marker + 1
-	for i := marker; i < len(c.lines) && (i == marker || headingLevel(c.lines[i].text) == 0); i++ {
+	for i := marker; i < len(c.lines); i++ {
+		if i > marker && (headingLevel(c.lines[i].text) > 0 || isMarker(c.lines[i].text)) {
+			break
+		}
 		if strings.Contains(c.lines[i].text, "-->") {
 			return i + 1, true
 		}
@@ -86,32 +89,34 @@ func (c *checker) headerKey(key string) bool {
 func (c *checker) values(from, to int) {
 	want := c.Header.lines()
 	seen := map[string]bool{}
-	before := len(c.problems)
-	moved := -1
+	before, moved := len(c.problems), -1
 	for i := from; i < to; i++ {
 		text := c.lines[i].text
-		if strings.Contains(text, "-->") && substantive(text) {
-			text = strings.TrimSpace(strings.TrimSuffix(text, "-->"))
-		}
-		if text == "-->" {
-			continue
+		if i == to-1 {
+			text = strings.TrimRight(strings.TrimSuffix(text, "-->"), " \t")
+			if text == "" {
+				break
+			}
 		}
 		key := c.value(i, text, want, seen)
 		if n := len(seen) - 1; moved < 0 && n >= 0 && want[n].key != key {
 			moved = i
 		}
 	}
+	if c.lacksLines(from-1, want, seen); moved >= 0 && len(c.problems) == before {
+		c.add(MetadataOrder, moved, "the lines of the metadata comment stand in another order", "copy them in the pack's order")
+	}
+}
+
+func (c *checker) lacksLines(at int, want []headerLine, seen map[string]bool) {
 	var missing []string
 	for _, l := range want {
 		if !seen[l.key] {
 			missing = append(missing, l.String())
 		}
 	}
-	switch {
-	case len(missing) > 0:
-		c.lack(MetadataLacks, from-1, plural(len(missing), "line")+" of the metadata comment missing", "add: "+strings.Join(missing, " / "))
-	case moved >= 0 && len(c.problems) == before:
-		c.add(MetadataOrder, moved, "the lines of the metadata comment stand in another order", "copy them in the pack's order")
+	if len(missing) > 0 {
+		c.lack(MetadataLacks, at, plural(len(missing), "line")+" of the metadata comment missing", "add: "+strings.Join(missing, " / "))
 	}
 }
 

@@ -130,24 +130,10 @@ func (c *checker) needless(h *head) {
 
 // order reports headings that are missing, renamed, moved or not wanted.
 func (c *checker) order(first []*head) {
-	at := map[int]*head{} // by place, those in order
-	for _, h := range longest(first) {
-		at[h.place] = h
-	}
-	present := map[int]bool{}
-	for _, h := range first {
-		present[h.place] = true
-		if at[h.place] == nil {
-			fix := "move it, with its text, to the beginning"
-			if h.place > 0 {
-				fix = "move it, with its text, behind " + headingAt(h.place-1)
-			}
-			c.add(HeadingOrder, h.line, "this heading stands out of order", fix)
-		}
-	}
+	at := c.moved(first)
 	for from := 0; from < len(ordered); from++ {
 		to := from
-		for to < len(ordered) && !present[to] {
+		for to < len(ordered) && !slices.ContainsFunc(first, func(h *head) bool { return h.place == to }) {
 			to++
 		}
 		if to > from {
@@ -160,6 +146,25 @@ func (c *checker) order(first []*head) {
 			c.add(HeadingExtra, h.line, "a heading that the pack does not ask for", `write it as a line of text; a # that begins no heading is written \#`)
 		}
 	}
+}
+
+// moved reports headings out of order, as few as possible, and returns the others by
+// place.
+func (c *checker) moved(first []*head) map[int]*head {
+	at := map[int]*head{}
+	for _, h := range longest(first) {
+		at[h.place] = h
+	}
+	for _, h := range first {
+		if at[h.place] == nil {
+			fix := "move it, with its text, to the beginning"
+			if h.place > 0 {
+				fix = "move it, with its text, behind " + headingAt(h.place-1)
+			}
+			c.add(HeadingOrder, h.line, "this heading stands out of order", fix)
+		}
+	}
+	return at
 }
 
 // gap reports a run of missing headings: as renamed if as many others of their level

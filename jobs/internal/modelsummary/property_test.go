@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -163,6 +164,22 @@ func TestAnyBytes(t *testing.T) {
 	})
 }
 
+// Large odd texts take no more time than large texts.
+func TestLargeAndOdd(t *testing.T) {
+	for _, piece := range []string{
+		"<!--\n", ms.Marker + "\n", "`L1` ", "``` `` ", "L1, ", "[L1", "a|b\n---\n", "\n---\na", "> - ", "```\n", "# x\n", "\r", " 'a", "“a” ",
+		"- L1 support_text_json=\n", "\\`", "i read ", "a\n", "L1-",
+	} {
+		large := strings.Repeat(piece, 100_000/len(piece))
+		start := time.Now()
+		holds(t, []byte(swap(good, line, large)))
+		holds(t, []byte(swap(good, "- L1 support", large+"- L1 support")))
+		if d := time.Since(start); d > 10*time.Second {
+			t.Errorf("%q: %v", piece, d)
+		}
+	}
+}
+
 type failer interface {
 	Helper()
 	Fatal(...any)
@@ -178,6 +195,9 @@ func holds(t failer, text []byte) {
 	if _, again := ms.Check(text, expect()); !cmp.Equal(problems, again) {
 		t.Fatal("another outcome", cmp.Diff(problems, again))
 	}
+	if s != nil {
+		accepted(t, s)
+	}
 	lines := 1 + strings.Count(strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(string(text)), "\n")
 	for _, p := range problems {
 		if p.Rule == "" || p.Message == "" || p.Fix == "" || p.Line < 1 || p.Line > lines {
@@ -189,6 +209,37 @@ func holds(t failer, text []byte) {
 	}
 	if _, err := json.Marshal(problems); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// accepted holds what an accepted summary of the common pack always has.
+func accepted(t failer, s *ms.Summary) {
+	t.Helper()
+	e := expect()
+	for _, n := range e.Groups {
+		if !slices.Contains(s.Records, n) {
+			t.Fatal("uncited", n)
+		}
+	}
+	for _, l := range s.Coverage {
+		if !strings.Contains(e.Claims[l.Record], l.Excerpt) {
+			t.Fatal("unsupported", l)
+		}
+	}
+	if len(s.Coverage) != len(e.Claims) || !slices.Contains(s.Handoff, 1) || !slices.Contains(s.Handoff, 3) {
+		t.Fatal("uncovered", s)
+	}
+	for _, n := range s.Records {
+		if !slices.Contains(e.Shown, n) {
+			t.Fatal("not shown", n)
+		}
+	}
+	at := 0
+	for _, h := range append([]string{ms.Title}, ms.Sections[:]...) {
+		i := strings.Index(s.Prose[at:], h)
+		if at += i; i < 0 || strings.Count(s.Prose, "\n"+h+"\n") > 1 {
+			t.Fatal("heading", h)
+		}
 	}
 }
 

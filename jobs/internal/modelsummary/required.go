@@ -3,6 +3,7 @@ package modelsummary
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -13,37 +14,33 @@ const maxNamed = 100
 // required reports the groups that nothing cites. What a missing coverage line will
 // cite is not asked for twice.
 func (c *checker) required() {
+	records := map[anchor]bool{}
+	for _, n := range c.Groups {
+		if a := (anchor{N: n}); !c.cited[a] && !c.lacks[n] {
+			records[a] = true
+		}
+	}
+	handoff := map[anchor]bool{}
+	for _, n := range c.HandoffGroups {
+		if a := (anchor{true, n}); !c.cited[a] {
+			handoff[a] = true
+		}
+	}
+	c.uncitedGroups(GroupUncited, "required record", records)
+	c.uncitedGroups(HandoffUncited, "required handoff line", handoff)
+	c.few(len(records))
+}
+
+func (c *checker) uncitedGroups(rule, noun string, uncited map[anchor]bool) {
+	if len(uncited) == 0 {
+		return
+	}
 	at := slices.IndexFunc(c.lines, func(l line) bool { return l.text == EvidenceSection })
 	if at < 0 {
 		at = c.last()
 	}
-	uncited := map[Anchor]bool{}
-	for _, n := range c.Groups {
-		if a := (Anchor{N: n}); !c.cited[a] && !c.lacks[n] {
-			uncited[a] = true
-		}
-	}
-	for _, n := range c.HandoffGroups {
-		if a := (Anchor{true, n}); !c.cited[a] {
-			uncited[a] = true
-		}
-	}
-	var records, handoff []Anchor
-	for a := range uncited {
-		if a.Handoff {
-			handoff = append(handoff, a)
-		} else {
-			records = append(records, a)
-		}
-	}
-	const fix = "cite each in square brackets in a line that it supports"
-	if len(records) > 0 {
-		c.anchors(GroupUncited, at, plural(len(records), "required record")+" cited nowhere", fix, records)
-	}
-	if len(handoff) > 0 {
-		c.anchors(HandoffUncited, at, plural(len(handoff), "required handoff line")+" cited nowhere", fix, handoff)
-	}
-	c.few(len(records))
+	c.anchors(rule, at, plural(len(uncited), noun)+" cited nowhere",
+		"cite each in square brackets in a line that it supports", slices.Collect(maps.Keys(uncited)))
 }
 
 // few reports too few records cited, unless mending the rest will mend it.
@@ -61,8 +58,8 @@ func (c *checker) few(uncited int) {
 }
 
 // anchors reports several anchors as one problem. The message names the first.
-func (c *checker) anchors(rule string, at int, message, fix string, list []Anchor) {
-	slices.SortFunc(list, func(a, b Anchor) int { return cmp.Compare(a.N, b.N) })
+func (c *checker) anchors(rule string, at int, message, fix string, list []anchor) {
+	slices.SortFunc(list, func(a, b anchor) int { return cmp.Compare(a.N, b.N) })
 	var names []string
 	for _, a := range list {
 		names = append(names, a.String())

@@ -122,7 +122,7 @@ func (c *checker) coverageLine(i int) {
 	}
 	if n > 0 {
 		c.covered[n] = true
-		c.book(i, Anchor{N: n})
+		c.book(i, anchor{N: n})
 	}
 	if fault != "" {
 		c.add(CoverageForm, i, fault, "write it as: "+coverageForm)
@@ -213,11 +213,11 @@ func alike(s string) string {
 // uncovered collects the records without a coverage line and reports them as one
 // problem, unless the whole subsection is missing.
 func (c *checker) uncovered(report bool) {
-	var missing []Anchor
+	var missing []anchor
 	for n := range c.Claims {
 		if !c.covered[n] {
 			c.lacks[n] = true
-			missing = append(missing, Anchor{N: n})
+			missing = append(missing, anchor{N: n})
 		}
 	}
 	if len(missing) == 0 || !report {
