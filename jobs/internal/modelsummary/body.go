@@ -6,9 +6,16 @@ import (
 	"unicode/utf8"
 )
 
+// opened is a code fence that is not closed yet; none has no mark.
+type opened struct {
+	at   int
+	mark string
+	in   bool // in a quotation, with which it ends
+}
+
 // body tells the lines of the body apart: code, comments, headings, the rest.
 func (c *checker) body() {
-	open, mark := -1, ""
+	var open opened
 	block := false // in the coverage subsection, where nothing is code
 	for i := range c.lines {
 		l := &c.lines[i]
@@ -16,27 +23,41 @@ func (c *checker) body() {
 			continue
 		}
 		place, isRequired := required[l.text]
-		if open >= 0 && isRequired {
-			c.add(FenceOpen, open, "this code fence is still open at a required heading", "close it before the section's end")
-			open = -1
-		}
-		if open >= 0 {
-			if l.kind = code; closes(l.text, mark) {
-				l.kind, open = fence, -1
-			}
+		if open.mark != "" && c.inCode(&open, i, isRequired) {
 			continue
 		}
 		if block = block && headingLevel(l.text) == 0 || isRequired && place == coverageHead; block && !isRequired {
 			continue
 		}
-		if m := c.line(i); m != "" {
-			open, mark = i, m
+		if mark := c.line(i); mark != "" {
+			open = opened{i, mark, quoted(l.text)}
 		}
 	}
-	if open >= 0 {
-		c.add(FenceOpen, open, "this code fence is not closed", "close it with a line of the same signs")
+	if open.mark != "" && !open.in {
+		c.add(FenceOpen, open.at, "this code fence is not closed", "close it with a line of the same signs")
 	}
 }
+
+// inCode reports whether a line belongs to an open fence, which a required heading
+// ends in any case.
+func (c *checker) inCode(open *opened, i int, isRequired bool) bool {
+	l := &c.lines[i]
+	if open.in && !quoted(l.text) {
+		open.mark = ""
+		return false
+	}
+	if isRequired {
+		c.add(FenceOpen, open.at, "this code fence is still open at a required heading", "close it before the section's end")
+		open.mark = ""
+		return false
+	}
+	if l.kind = code; closes(l.text, open.mark) {
+		l.kind, open.mark = fence, ""
+	}
+	return true
+}
+
+func quoted(s string) bool { return strings.HasPrefix(strings.TrimLeft(s, " \t"), ">") }
 
 // line settles one line outside of code. It returns the mark of a fence that opens.
 func (c *checker) line(i int) string {

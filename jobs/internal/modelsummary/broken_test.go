@@ -191,6 +191,7 @@ var brokenLines = []broken{
 	{to(line, "```\ncode [L1]\n```\n\n"+ms.Unknown+"\n"+line), "code-uncited 15: no line before or after this code cites anything"},
 	{to("is old. [L3]\n", "is old. [L3]\n```\ncode\n"), "fence-open 51: this code fence is still open at a required heading"},
 	{func(s string) string { return s + "~~~\ncode\n" }, "fence-open 55: this code fence is not closed"},
+	{body("> Run [L6]:\n> ```\n> code\nNot code.\n> ```\n> [L6]\n> ```\n"), "line-uncited 18: this line cites nothing"},
 	{body("- Unknown from provided anchors.\n"), "unknown-form 15: the sentence for what is unknown is not the whole line"},
 	{body("Unknown from provided anchors. But maybe.\n"), "unknown-form 15: the sentence for what is unknown is not the whole line"},
 	{body("Unknown from provided anchors\n"), "unknown-form 15: the sentence for what is unknown is not the whole line"},

@@ -47,6 +47,7 @@ func Check(text []byte, e Expect) (*Summary, []Problem) {
 		Expect: &e, lines: split(string(text)),
 		covered: map[int]bool{}, cited: map[anchor]bool{}, lacks: map[int]bool{},
 	}
+	e.Summary = slices.Sorted(slices.Values(e.Summary))
 	c.check()
 	if len(c.problems) > 0 {
 		sortProblems(c.problems)

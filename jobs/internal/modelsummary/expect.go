@@ -77,7 +77,7 @@ func (h Header) Comment() string {
 type Expect struct {
 	Header        Header
 	Records       int            // of the whole session
-	Summary       []int          // records that the summary stands for, ascending
+	Summary       []int          // records that the summary stands for, in any order
 	Shown         []int          // those of them in the pack, ascending
 	Groups        map[string]int // each wants its record cited
 	HandoffLines  int

@@ -39,6 +39,7 @@ func TestGood(t *testing.T) {
 		{"fenced code with its source after it", body("~~~\nL99 = [L98]\n~~~\n[L6]\n")},
 		{"code after code", body("Run [L6]:\n```\none\n```\n```\ntwo\n```\n")},
 		{"code in a list", body("- Run [L6]:\n  - it:\t[L6]\n    ```go\n    ## Not a heading\n    ```\n")},
+		{"code in a quotation", body("> Run [L6]:\n> ```\n> # one\n> two\n\n- Then [L1]\n")},
 		{"nested lists", body("- Two things [L1]\n  1. deploy [L1]\n     - blue [L1]\n  2) keep [L3]\n> - as said [L2]\n")},
 		{"quoted not available", body("- They said “the data is not available” [L3]\n")},
 		{"cited not available", body("- The data is not available in region two. [L3]\n")},
