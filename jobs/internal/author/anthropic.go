@@ -24,7 +24,12 @@ func (anthropic) address(base *url.URL) *url.URL {
 	return base.JoinPath("v1", "messages")
 }
 
-func (anthropic) authorize(h http.Header, key string) { h.Set("X-Api-Key", key) }
+func (anthropic) header(h http.Header, key string) {
+	h.Set("Anthropic-Version", "2023-06-01")
+	if key != "" {
+		h.Set("X-Api-Key", key)
+	}
+}
 
 type turn struct {
 	Role    string `json:"role"`

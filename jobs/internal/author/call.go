@@ -99,12 +99,13 @@ func (c *call) send(ctx context.Context) (*http.Response, error) {
 	if err != nil {
 		return nil, fatal(BadAddress, "author.baseURL is no address of a service")
 	}
+	// A connection kept for later could still be written to, and net/http would log
+	// what comes.
+	request.Close = true
 	request.Header.Set("Content-Type", "application/json")
 	request.Header.Set("Accept", "text/event-stream")
 	request.Header.Set("User-Agent", "precis")
-	if c.key != "" {
-		c.api.authorize(request.Header, c.key)
-	}
+	c.api.header(request.Header, c.key)
 	client := http.Client{
 		Transport:     c.world.Transport,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },

@@ -21,7 +21,7 @@ func network(err error) error {
 	switch {
 	case errors.As(err, &untrusted):
 		return fatal(Untrusted, "the service's certificate is not trusted")
-	case errors.As(err, &record):
+	case errors.As(err, &record), errors.Is(err, http.ErrSchemeMismatch):
 		return fatal(Untrusted, "the service does not speak TLS")
 	case errors.As(err, &name):
 		return passing(Unreachable, "the service's name cannot be resolved")

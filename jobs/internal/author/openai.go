@@ -20,7 +20,11 @@ func (openai) address(base *url.URL) *url.URL {
 	return base.JoinPath("chat", "completions")
 }
 
-func (openai) authorize(h http.Header, key string) { h.Set("Authorization", "Bearer "+key) }
+func (openai) header(h http.Header, key string) {
+	if key != "" {
+		h.Set("Authorization", "Bearer "+key)
+	}
+}
 
 // body names no limit for the answer: services disagree about its name, and
 // without it the model's own holds.

@@ -17,7 +17,8 @@ import (
 type api interface {
 	// address is where the calls go, from author.baseURL.
 	address(base *url.URL) *url.URL
-	authorize(h http.Header, key string)
+	// header sets what the service wants to see; the key may be empty.
+	header(h http.Header, key string)
 	body(model string, p Prompt) any
 	// take adds a message of the stream to the answer.
 	take(r *reply, m message) error
@@ -55,7 +56,7 @@ func (s *service) prepare(p Prompt) (*call, error) {
 		return nil, refuse(NoKey, "the environment variable %s holds something that is no key", s.KeyEnv)
 	}
 	base, err := url.Parse(s.BaseURL)
-	if err != nil || base.User != nil || s.BaseURL != "" && base.Host == "" {
+	if err != nil || base.User != nil || s.BaseURL != "" && (base.Host == "" || base.Scheme != "https" && base.Scheme != "http") {
 		return nil, refuse(BadAddress, "author.baseURL is no address of a service")
 	}
 	body, err := encode(s.api.body(s.Model, p))
