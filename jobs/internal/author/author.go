@@ -63,7 +63,9 @@ type Facts struct {
 // World is all that authors use of it. Every member is needed.
 type World struct {
 	Getenv func(name string) (string, bool)
-	// Transport carries requests: http.DefaultTransport, but for tests.
+	// Transport carries requests: http.DefaultTransport, but for tests. What a server
+	// sends before it is asked, net/http writes to the standard logger; a program that
+	// logs elsewhere has that one discard.
 	Transport http.RoundTripper
 	Now       func() time.Time
 	// Sleep waits, or returns the context's error: [Sleep], but for tests.

@@ -29,7 +29,6 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "as-command" {
 		asCommand(os.Args[2])
 	}
-	var logged bytes.Buffer
 	log.SetOutput(&logged)
 	code := m.Run()
 	if w := planted(logged.String()); w != "" {
@@ -37,6 +36,26 @@ func TestMain(m *testing.M) {
 		code = 1
 	}
 	os.Exit(code)
+}
+
+// logged is what net/http has to say; servers may go on after the tests.
+var logged logs
+
+type logs struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *logs) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *logs) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
 }
 
 // planted is the first secret in a text.
@@ -108,4 +127,3 @@ func TestPerson(t *testing.T) {
 	_, err := New(spec.Author{By: "file"}, "", World{}).Write(t.Context(), prompt())
 	refused(t, err, Waiting)
 }
-

@@ -75,4 +75,3 @@ func zombie(pid int) bool {
 	})
 	return err == nil && strings.HasPrefix(state.String(), "Z")
 }
-

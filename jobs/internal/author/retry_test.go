@@ -1,6 +1,7 @@
 package author
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"io"
@@ -146,6 +147,7 @@ func oddServer(t *testing.T, text string) string {
 	t.Cleanup(func() { l.Close() })
 	go func() {
 		for c, err := l.Accept(); err == nil; c, err = l.Accept() {
+			_, _ = http.ReadRequest(bufio.NewReader(c))
 			_, _ = io.WriteString(c, text)
 			c.Close()
 		}
