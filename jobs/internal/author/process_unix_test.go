@@ -50,6 +50,7 @@ func TestRunKillsTheGroup(t *testing.T) {
 }
 
 func TestRunEndsWhatHoldsTheOutput(t *testing.T) {
+	t.Parallel()
 	pid, exit, err := childOf(t, t.Context(), "orphan", func() {})
 	if !exit.Held || err != nil {
 		t.Errorf("%+v, %v", exit, err)

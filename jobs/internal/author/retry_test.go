@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -49,8 +50,8 @@ func TestServiceCallsAgain(t *testing.T) {
 				f := newFakes()
 				server, calls := scripted(t, c.answers...)
 				a, err := d.author(f, server.URL).Write(t.Context(), prompt())
-				if err != nil || a.Text != theAnswer || *calls != len(c.answers) || a.Facts.Calls != *calls || !slices.Equal(f.slept, c.slept) {
-					t.Errorf("%q, %v after %d calls (facts: %d) and waits %v, want %v", a.Text, err, *calls, a.Facts.Calls, f.slept, c.slept)
+				if err != nil || a.Text != theAnswer || calls() != len(c.answers) || a.Facts.Calls != calls() || !slices.Equal(f.slept, c.slept) {
+					t.Errorf("%q, %v after %d calls (facts: %d) and waits %v, want %v", a.Text, err, calls(), a.Facts.Calls, f.slept, c.slept)
 				}
 			})
 		}
@@ -77,8 +78,8 @@ func TestServiceGivesUp(t *testing.T) {
 			t.Run(c.name, func(t *testing.T) {
 				refused(t, err, c.class)
 				spent(t, a)
-				if *calls != c.calls || a.Facts.Calls != c.calls || len(f.slept) != c.calls-1 {
-					t.Errorf("%d calls, %d in the facts, waits %v", *calls, a.Facts.Calls, f.slept)
+				if calls() != c.calls || a.Facts.Calls != c.calls || len(f.slept) != c.calls-1 {
+					t.Errorf("%d calls, %d in the facts, waits %v", calls(), a.Facts.Calls, f.slept)
 				}
 			})
 		}
@@ -134,6 +135,28 @@ func TestServiceUnreachable(t *testing.T) {
 		refused(t, err, c.class)
 		if a.Facts.Calls != c.calls {
 			t.Errorf("%s: %d calls", c.base, a.Facts.Calls)
+		}
+	}
+}
+
+// broken is a transport that fails.
+type broken struct{ err error }
+
+func (b broken) RoundTrip(*http.Request) (*http.Response, error) { return nil, b.err }
+
+func TestServiceNetworkFaults(t *testing.T) {
+	for _, err := range []error{
+		&net.DNSError{Err: "planted", Name: "planted"},
+		&net.OpError{Op: "dial", Err: os.ErrDeadlineExceeded}, // it says it is the context's, too
+		errors.New("planted " + theKey),
+	} {
+		f := newFakes()
+		w := f.world()
+		w.Transport = broken{err}
+		a, err := New(spec.Author{By: "anthropic", Model: "m", KeyEnv: "KEY"}, "", w).Write(t.Context(), prompt())
+		refused(t, err, Unreachable)
+		if a.Facts.Calls != MaxCalls {
+			t.Errorf("%d calls", a.Facts.Calls)
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -96,15 +97,15 @@ func eachDialect(t *testing.T, test func(t *testing.T, d dialect)) {
 	}
 }
 
-// script answers the calls in turn, the last one for all that follow.
-func scripted(t *testing.T, answers ...http.HandlerFunc) (*httptest.Server, *int) {
-	calls := 0
+// scripted answers the calls in turn, the last one for all that follow, and counts
+// them.
+func scripted(t *testing.T, answers ...http.HandlerFunc) (*httptest.Server, func() int) {
+	var calls atomic.Int32
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		calls++
-		answers[min(calls, len(answers))-1](w, r)
+		answers[min(int(calls.Add(1)), len(answers))-1](w, r)
 	}))
 	t.Cleanup(server.Close)
-	return server, &calls
+	return server, func() int { return int(calls.Load()) }
 }
 
 func events(text string) http.HandlerFunc {
@@ -216,7 +217,7 @@ func TestServiceStreams(t *testing.T) {
 		} {
 			server, calls := scripted(t, answer)
 			a, err := d.author(newFakes(), server.URL).Write(t.Context(), prompt())
-			if err != nil || a.Text != theAnswer || *calls != 1 || a.Facts.OutputTokens != 42 {
+			if err != nil || a.Text != theAnswer || calls() != 1 || a.Facts.OutputTokens != 42 {
 				t.Errorf("%s: %q, %+v, %v", name, a.Text, a.Facts, err)
 			}
 		}
@@ -275,6 +276,7 @@ func TestServiceEndsForGood(t *testing.T) {
 			{"wrong shape", Garbled, events(`data: {"choices":"` + theKey + `","delta":"planted"}` + "\n\n")},
 			{"most tokens", AnswerCut, events(d.limit)},
 			{"declined", Declined, events(d.declined)},
+			{"tool use", NoAnswer, events(strings.ReplaceAll(strings.ReplaceAll(d.good, `"end_turn"`, `"tool_use"`), `"stop"`, `"tool_calls"`))},
 			{"empty", NoAnswer, events(strings.NewReplacer(strings.Trim(delta(theAnswer[:20]), `"`), "", strings.Trim(delta(theAnswer[20:]), `"`), "").Replace(d.good))},
 			{"too long an answer", AnswerTooLong, events(strings.Repeat(d.begun, 4000))},
 			{"long line", AnswerTooLong, events("data: " + strings.Repeat("planted", maxLine/7+1))},
@@ -284,8 +286,8 @@ func TestServiceEndsForGood(t *testing.T) {
 			t.Run(c.name, func(t *testing.T) {
 				refused(t, err, c.class)
 				spent(t, a)
-				if *calls != 1 || a.Facts.Calls != 1 {
-					t.Errorf("%d calls, facts say %d", *calls, a.Facts.Calls)
+				if calls() != 1 || a.Facts.Calls != 1 {
+					t.Errorf("%d calls, facts say %d", calls(), a.Facts.Calls)
 				}
 			})
 		}
@@ -329,8 +331,8 @@ func TestServiceFollowsNoRedirect(t *testing.T) {
 			_, err := d.author(newFakes(), server.URL).Write(t.Context(), prompt())
 			refused(t, err, Redirected)
 		}
-		if *calls != 0 {
-			t.Errorf("the other server was called %d times", *calls)
+		if calls() != 0 {
+			t.Errorf("the other server was called %d times", calls())
 		}
 	})
 }
@@ -348,8 +350,8 @@ func TestServiceWithoutKey(t *testing.T) {
 		f.env = nil
 		_, err := d.author(f, server.URL).Write(t.Context(), prompt())
 		refused(t, err, NoKey)
-		if *calls != 0 {
-			t.Errorf("called %d times without a key", *calls)
+		if calls() != 0 {
+			t.Errorf("called %d times without a key", calls())
 		}
 	})
 }
