@@ -23,8 +23,9 @@
 //
 // Overload, a failing service, a broken connection, a stream that was cut or fell
 // silent: the call is made again from the start, at most [MaxCalls] times and within
-// the author's timeout. What a service has counted for a call that failed is in the
-// facts.
+// the author's timeout, which is for all calls and the waits between them. Before a
+// stream begins nothing else bounds the wait: a model on this machine may read a long
+// pack for minutes. What a service has counted for a call that failed is in the facts.
 //
 // # Commands
 //
@@ -43,5 +44,6 @@
 //	[codex, exec, --skip-git-repo-check, --ephemeral, --sandbox, read-only, "-"]
 //	[ollama, run, --hidethinking, MODEL]
 //
-// The pack is text that others wrote, so a client with tools is started with none.
+// The pack is text that others wrote, so a client with tools is started with none; and
+// one that keeps sessions is told not to, or its own would be among those to fold.
 package author

@@ -11,7 +11,7 @@ import (
 )
 
 // grace is how long a program's output may stay open after its end.
-const grace = 2 * time.Second
+const grace = time.Second
 
 // Run runs a program without a terminal. When the context ends, or an output takes
 // no more, the program is killed with all that it started.

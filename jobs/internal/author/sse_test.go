@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+	"time"
 )
 
 // messages reads a stream to its end, each message as "event|data".
@@ -57,6 +58,30 @@ func TestStreamBoundsALine(t *testing.T) {
 			t.Errorf("%d bytes: %v", len(text), err)
 		}
 	}
+}
+
+// Whatever a service sends, the end is an answer or a fault that quotes nothing.
+func FuzzAnswer(f *testing.F) {
+	for _, d := range dialects() {
+		for _, text := range []string{d.good, d.limit, d.declined, d.failing} {
+			f.Add([]byte(text))
+		}
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		for _, api := range []api{anthropic{}, openai{}} {
+			c := &call{world: newFakes().world(), api: api, key: theKey, maxText: 1000}
+			w := &watch{r: bytes.NewReader(text), limit: silence, timer: time.AfterFunc(silence, func() {})}
+			answer, err := c.read(t.Context(), &reply{call: c, watch: w}, w)
+			w.timer.Stop()
+			var fault *fault
+			if err == nil && strings.TrimSpace(answer) == "" || err != nil && (answer != "" || !errors.As(err, &fault)) {
+				t.Fatalf("%T: %q, %v", api, answer, err)
+			}
+			if err != nil && planted(err.Error()) != "" {
+				t.Fatalf("%T: %v", api, err)
+			}
+		}
+	})
 }
 
 func FuzzStream(f *testing.F) {
