@@ -41,11 +41,11 @@ func (l *live) dress(context.Context) error {
 		return l.changed()
 	}
 	mode := l.info.Mode().Perm()
-	if err := l.own(); err != nil {
-		if !l.job.AnyOwner {
-			return &Refusal{OwnerNotKept, l.Path, "the new file cannot be given the session's owner and group", "run as that user, or override with --force"}
-		}
-		l.receipt.OwnerError = err.Error()
+	kept, err := l.own()
+	if err != nil {
+		return err
+	}
+	if !kept {
 		mode &= fsys.DirPerm
 	}
 	if err := l.fs.Chmod(l.stage, mode); err != nil {
@@ -61,23 +61,38 @@ func (l *live) dress(context.Context) error {
 }
 
 // own gives the stage the owner of the session, where that is another one.
-func (l *live) own() error {
+func (l *live) own() (kept bool, err error) {
 	o, ok := fsys.As[fsys.Owner](l.fs)
 	if !ok {
-		return nil
+		return true, nil
 	}
 	uid, gid, err := o.IDs(l.Path)
-	if errors.Is(err, errors.ErrUnsupported) {
-		return nil
-	}
-	if err != nil {
-		return err
+	switch {
+	case errors.Is(err, errors.ErrUnsupported):
+		return true, nil
+	case errors.Is(err, fs.ErrNotExist):
+		return false, l.changed()
+	case err != nil:
+		return false, err
 	}
 	u, g, err := o.IDs(l.stage)
 	if err != nil || u == uid && g == gid {
-		return err
+		return true, err
 	}
-	return l.fs.Chown(l.stage, uid, gid)
+	return l.give(uid, gid)
+}
+
+// give changes the stage's owner, or refuses, or notes why it could not.
+func (l *live) give(uid, gid int) (given bool, err error) {
+	err = l.fs.Chown(l.stage, uid, gid)
+	if err == nil {
+		return true, nil
+	}
+	if !l.job.AnyOwner {
+		return false, &Refusal{OwnerNotKept, l.Path, "the new file cannot be given the session's owner and group", "run as that user, or override with --force"}
+	}
+	l.receipt.OwnerError = err.Error()
+	return false, nil
 }
 
 // park gives the complete stage a name that no sweep removes, since after the

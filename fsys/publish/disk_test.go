@@ -64,6 +64,9 @@ func TestRoundsOnDisk(t *testing.T) {
 		}
 	}
 	t.Logf("%d rounds: %v", rounds, ends)
+	if testing.Short() {
+		return // a few rounds may miss an outcome
+	}
 	if ends["replaced"] == 0 || ends[publish.SessionLocked] == 0 || ends[publish.SourceChanged] == 0 {
 		t.Error("an outcome never came")
 	}
