@@ -107,12 +107,7 @@ func (t *itemRun) kept(was plan.Done) (*plan.Difference, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, name := range slices.Sorted(maps.Keys(was.Artifacts)) {
-		if err := pack.Verify(was.Artifacts[name]); err != nil {
-			return &plan.Difference{Component: "artifacts." + name, Old: "sha256:" + was.Artifacts[name].SHA256, New: missing(err)}, nil
-		}
-	}
-	return nil, nil
+	return lostFrom(pack, was), nil
 }
 
 // differentOutput finds the first thing in which a step's output is not that of
@@ -141,7 +136,7 @@ func differentOutput(was plan.Done, out step.Output) *plan.Difference {
 func results(list []step.Published) []string {
 	out := []string{}
 	for _, p := range list {
-		if p.Op != step.Backup && p.Op != step.Remove {
+		if p.Result() {
 			out = append(out, "sha256:"+p.SHA256)
 		}
 	}

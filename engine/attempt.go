@@ -124,16 +124,21 @@ func (t *itemRun) input(s step.Step) step.Input {
 		}
 	}
 	in.Open = func(a step.Artifact) ([]byte, error) {
-		if home := homes[a]; home != "" {
-			pack, err := t.packs.of(home)
-			if err != nil {
-				return nil, err
-			}
-			return pack.Get(a)
+		store, err := t.home(homes[a])
+		if err != nil {
+			return nil, err
 		}
-		return t.store.Get(a)
+		return store.Get(a)
 	}
 	return in
+}
+
+// home is the store that has the artifacts of a run, "" for those of this one.
+func (t *itemRun) home(run string) (*cas.Store, error) {
+	if run == "" {
+		return t.store, nil
+	}
+	return t.packs.of(run)
 }
 
 // verify checks that what a step left is what it says.

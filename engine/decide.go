@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/precis-dev/precis/engine/cas"
 	"github.com/precis-dev/precis/engine/journal"
 	"github.com/precis-dev/precis/engine/plan"
 	"github.com/precis-dev/precis/engine/step"
@@ -34,14 +35,22 @@ func (t *itemRun) decide(ctx context.Context, s step.Step, last *plan.Done) (pla
 
 // describe collects a step's components as they are now.
 func (t *itemRun) describe(ctx context.Context, s step.Step) (plan.Components, error) {
-	if _, asked := t.observed[s.Name]; !asked && s.Observe != nil {
-		observed, err := s.Observe(ctx)
-		if err != nil {
-			return plan.Components{}, err
-		}
-		t.observed[s.Name] = observed
+	if err := t.observe(ctx, s); err != nil {
+		return plan.Components{}, err
 	}
 	return plan.Describe(s, t.observed[s.Name], t.done)
+}
+
+// observe looks at what a step reads, once.
+func (t *itemRun) observe(ctx context.Context, s step.Step) error {
+	if _, asked := t.observed[s.Name]; asked || s.Observe == nil {
+		return nil
+	}
+	observed, err := s.Observe(ctx)
+	if err == nil {
+		t.observed[s.Name] = observed
+	}
+	return err
 }
 
 // lost finds the first thing of an earlier result that is no longer there.
@@ -59,27 +68,28 @@ func (t *itemRun) lostArtifact(d plan.Done) (*plan.Difference, error) {
 	if t.replaced {
 		return nil, nil
 	}
-	store := t.store
-	if d.Home != "" {
-		pack, err := t.packs.of(d.Home)
-		if err != nil {
-			return nil, err
-		}
-		store = pack
+	store, err := t.home(d.Home)
+	if err != nil {
+		return nil, err
 	}
+	return lostFrom(store, d), nil
+}
+
+// lostFrom finds the first artifact of a step that a store does not have whole.
+func lostFrom(store *cas.Store, d plan.Done) *plan.Difference {
 	for _, name := range slices.Sorted(maps.Keys(d.Artifacts)) {
 		if err := store.Verify(d.Artifacts[name]); err != nil {
-			return &plan.Difference{Component: "artifacts." + name, Old: "sha256:" + d.Artifacts[name].SHA256, New: missing(err)}, nil
+			return &plan.Difference{Component: "artifacts." + name, Old: "sha256:" + d.Artifacts[name].SHA256, New: missing(err)}
 		}
 	}
-	return nil, nil
+	return nil
 }
 
 // lostFile finds the first published file.
 func (t *itemRun) lostFile(d plan.Done) (*plan.Difference, error) {
 	for _, p := range d.Published {
-		if p.Op == step.Backup || p.Op == step.Remove {
-			continue // they are the person's to keep
+		if !p.Result() {
+			continue
 		}
 		now, err := t.stands(p)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -114,7 +124,7 @@ func (t *itemRun) upToDate(ctx context.Context, steps []step.Step) (bool, error)
 		if last == nil {
 			return t.forget(), nil
 		}
-		if _, err := t.describe(ctx, s); err != nil {
+		if err := t.observe(ctx, s); err != nil {
 			return false, err
 		}
 		now := t.observed[s.Name]

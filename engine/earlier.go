@@ -1,10 +1,12 @@
 package engine
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 
 	"github.com/precis-dev/precis/engine/ledger"
+	"github.com/precis-dev/precis/engine/plan"
 	"github.com/precis-dev/precis/engine/step"
 	"github.com/precis-dev/precis/spec"
 )
@@ -21,6 +23,17 @@ func (r *run) owned(path string) (sha256hex string, ok bool) {
 		return "", false
 	}
 	return r.ledger.Owned(path)
+}
+
+// newRecord is a record of an item for the ledger, without its steps.
+func (r *run) newRecord(source string) ledger.Record {
+	return ledger.Record{Kind: r.job.Kind, Job: jobName(r.job), Source: source, Run: r.id}
+}
+
+// atHome is a step as other runs see it: with the run that has its artifacts.
+func (r *run) atHome(d plan.Done) plan.Done {
+	d.Home = cmp.Or(d.Home, r.id)
+	return d
 }
 
 // enter keeps a record for the ledger, which takes many at a time.

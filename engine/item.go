@@ -143,13 +143,9 @@ func (t *itemRun) abandon(o journal.Outcome) error {
 // entry is the ledger's record of the item.
 func (t *itemRun) entry() (ledger.Record, error) {
 	path, err := t.canonical(t.Source)
-	rec := ledger.Record{Kind: t.job.Kind, Job: jobName(t.job), Source: written(path), Run: t.id}
+	rec := t.newRecord(written(path))
 	for _, name := range t.order {
-		d := t.done[name]
-		if d.Home == "" {
-			d.Home = t.id
-		}
-		rec.Steps = append(rec.Steps, d)
+		rec.Steps = append(rec.Steps, t.atHome(t.done[name]))
 	}
 	return rec, err
 }

@@ -110,7 +110,7 @@ func (t *itemRun) unplanned(o journal.Outcome) PlannedItem {
 func (t *itemRun) planStep(ctx context.Context, s step.Step) (PlannedStep, error) {
 	last := t.last.Find(s.Name)
 	if last == nil { // what it reads may be missing, which a run would refuse
-		if _, err := t.describe(ctx, s); err != nil {
+		if err := t.observe(ctx, s); err != nil {
 			return PlannedStep{}, err
 		}
 	}

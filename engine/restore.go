@@ -189,7 +189,7 @@ func (r *restoration) putBack(ctx context.Context, i *journal.Item, was step.Pub
 		Path: intent.Path, Token: intent.Token, BackupDir: intent.BackupDir, Old: now, KeepTimes: r.job.Publish.KeepTimes, AnyOwner: r.opts.Force,
 		Write: r.write(from, *was.Old), Idle: func() error { return r.idle(was.Path) },
 	})
-	return restored(got), err
+	return step.Replacement(got), err
 }
 
 // backups is the folder for what the restoration takes away.
@@ -203,10 +203,7 @@ func (r *restoration) backups(from string) string {
 // create puts a session back of which there is nothing any more.
 func (r *restoration) create(ctx context.Context, i publish.Intent, write func(io.Writer) error) ([]step.Published, error) {
 	p, err := publish.Candidate(ctx, r.FS, publish.Request{Path: i.Path, Token: i.Token, Write: write})
-	if p.Op == "" {
-		return nil, err
-	}
-	return []step.Published{{Op: step.Op(p.Op), Path: p.Path, Bytes: p.Bytes, SHA256: p.SHA256}}, err
+	return step.Candidate(p), err
 }
 
 // standing settles what an earlier attempt left and says what is there.
@@ -243,14 +240,4 @@ func (r *restoration) copy(name string, w io.Writer) error {
 	}
 	_, err = io.Copy(w, file)
 	return errors.Join(err, file.Close())
-}
-
-func restored(r publish.Receipt) (out []step.Published) {
-	if r.Stands == publish.NewStands {
-		out = append(out, step.Published{Op: step.Replace, Path: r.Path, Bytes: r.New.Bytes, SHA256: r.New.SHA256, Old: &step.Artifact{SHA256: r.Old.SHA256, Bytes: r.Old.Bytes}})
-	}
-	if r.Backup != "" {
-		out = append(out, step.Published{Op: step.Backup, Path: r.Backup, Bytes: r.Old.Bytes, SHA256: r.Old.SHA256})
-	}
-	return out
 }

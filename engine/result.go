@@ -35,7 +35,7 @@ func (i *ItemResult) add(d plan.Done, run string) {
 
 // keep turns what an earlier run published into what this one found.
 func (i *ItemResult) keep() {
-	i.Outputs = slices.DeleteFunc(i.Outputs, func(p step.Published) bool { return p.Op == step.Backup || p.Op == step.Remove })
+	i.Outputs = slices.DeleteFunc(i.Outputs, func(p step.Published) bool { return !p.Result() })
 	for n := range i.Outputs {
 		i.Outputs[n].Op, i.Outputs[n].Old = step.Keep, nil
 	}

@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/afero"
 
 	"github.com/precis-dev/precis/engine/journal"
-	"github.com/precis-dev/precis/engine/ledger"
 	"github.com/precis-dev/precis/engine/plan"
 	"github.com/precis-dev/precis/engine/step"
 	"github.com/precis-dev/precis/fsys/applog"
@@ -172,13 +171,9 @@ func (r *run) relearn(i *journal.Item) error {
 	if i.Same != "" || last < 0 || i.Steps[last].Phase != journal.Finished || !i.Steps[last].Effect && i.Result.Status != step.Done {
 		return nil
 	}
-	rec := ledger.Record{Kind: r.job.Kind, Job: jobName(r.job), Source: i.Source, Run: r.id}
+	rec := r.newRecord(i.Source)
 	for _, s := range i.Steps {
-		d := s.Done
-		if d.Home == "" {
-			d.Home = r.id
-		}
-		rec.Steps = append(rec.Steps, d)
+		rec.Steps = append(rec.Steps, r.atHome(s.Done))
 	}
 	r.fresh = append(r.fresh, rec)
 	return nil
@@ -215,7 +210,7 @@ func (r *run) recheck() error {
 			if err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return err
 			}
-			if now != p.SHA256 && p.Op != step.Backup && p.Op != step.Remove {
+			if now != p.SHA256 && p.Result() {
 				r.results[i].outdated(p, r.anew(), err != nil)
 				break
 			}

@@ -100,7 +100,7 @@ func (t *teller) places(items []engine.ItemResult) (places []string) {
 	for _, i := range items {
 		for _, f := range i.Outputs {
 			place := filepath.Dir(f.Path)
-			if f.Op != step.Backup && f.Op != step.Remove && !t.inPlace(f, i.Session) && !slices.Contains(places, place) {
+			if f.Result() && !t.inPlace(f, i.Session) && !slices.Contains(places, place) {
 				places = append(places, place)
 			}
 		}

@@ -141,9 +141,5 @@ func (w wiring) publish(ctx context.Context, in step.Input) (step.Output, error)
 	}
 	r.Replaces, _ = w.env.Owned(r.Path)
 	p, err := publish.Candidate(ctx, w.env.FS, r)
-	var out step.Output
-	if p.Op != "" {
-		out.Published = []step.Published{{Op: step.Op(p.Op), Path: p.Path, Bytes: p.Bytes, SHA256: p.SHA256}}
-	}
-	return out, err
+	return step.Output{Published: step.Candidate(p)}, err
 }

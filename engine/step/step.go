@@ -183,6 +183,10 @@ type Published struct {
 	Old *Artifact `json:"old,omitempty"`
 }
 
+// Result tells whether the file is what the effect was for. Backups are the
+// person's, to keep or to remove.
+func (p Published) Result() bool { return p.Op != Backup && p.Op != Remove }
+
 // Op is what was done to a path.
 type Op string
 

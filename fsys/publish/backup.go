@@ -51,16 +51,12 @@ func backupDir(path, dir string) string {
 
 // backups lists the backups of a file, the newest first.
 func backups(f afero.Fs, path, dir string) ([]numbered, error) {
-	d, err := f.Open(dir)
+	there, err := names(f, dir)
 	if err != nil {
 		return nil, ignoreMissing(err)
 	}
-	names, err := d.Readdirnames(-1)
-	if err = errors.Join(err, d.Close()); err != nil {
-		return nil, err
-	}
 	var list []numbered
-	for _, name := range names {
+	for _, name := range there {
 		digits, ok := strings.CutPrefix(name, filepath.Base(path)+".backup")
 		if n, err := strconv.Atoi("0" + digits); ok && err == nil && backupName(path, dir, n) == filepath.Join(dir, name) {
 			list = append(list, numbered{n, filepath.Join(dir, name)})

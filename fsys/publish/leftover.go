@@ -51,7 +51,11 @@ func Sweep(f afero.Fs, dir string) {
 	if !ok {
 		return
 	}
-	for _, base := range names(f, dir) {
+	list, err := names(f, dir)
+	if err != nil {
+		return
+	}
+	for _, base := range list {
 		if !tokenForm.MatchString(base) {
 			continue
 		}
@@ -63,16 +67,13 @@ func Sweep(f afero.Fs, dir string) {
 }
 
 // names lists a folder. The files are not looked at: there may be thousands.
-func names(f afero.Fs, dir string) []string {
+func names(f afero.Fs, dir string) ([]string, error) {
 	d, err := f.Open(dir)
 	if err != nil {
-		return nil
+		return nil, err
 	}
 	out, err := d.Readdirnames(-1)
-	if errors.Join(err, d.Close()) != nil {
-		return nil
-	}
-	return out
+	return out, errors.Join(err, d.Close())
 }
 
 func removeUnheld(f afero.Fs, l fsys.Locker, name string) {

@@ -30,7 +30,7 @@ func (f *fold) publishStep(ctx context.Context, _ step.Input) (step.Output, erro
 		Path: path, Prepared: true, Token: f.env.Token, Replaces: owned, Force: f.env.Force,
 		Write: f.write, Verify: f.verifyStaged,
 	})
-	return step.Output{Published: published(p)}, refusal(ctx, path, err)
+	return step.Output{Published: step.Candidate(p)}, refusal(ctx, path, err)
 }
 
 // publishable refuses an output that is the session itself, and one of ours that
@@ -135,13 +135,6 @@ func (f *fold) distinct(path string) error {
 		return nil
 	}
 	return &step.Refusal{Class: "output-is-input", Message: "the output path is the session itself", Place: step.Place{File: path}, Next: "choose another publish.path, or publish.to: replace"}
-}
-
-func published(p publish.Published) []step.Published {
-	if p.Op == "" {
-		return nil
-	}
-	return []step.Published{{Op: step.Op(p.Op), Path: p.Path, Bytes: p.Bytes, SHA256: p.SHA256}}
 }
 
 // refusal says what a person can do about a publication that did not happen.

@@ -104,18 +104,9 @@ func (f *fold) settleReplacement(ctx context.Context, intent []step.Published) (
 // replaced is the output for a receipt. What it names besides the session are
 // files with bytes that stand nowhere else.
 func (f *fold) replaced(r publish.Receipt) step.Output {
-	out := step.Output{Facts: map[string]any{
+	out := step.Output{Published: step.Replacement(r), Facts: map[string]any{
 		"method": string(r.Method), "durable": r.Durable, "mode": r.Mode.String(), "timesKept": r.TimesKept,
 	}}
-	if r.Stands == publish.NewStands {
-		out.Published = append(out.Published, step.Published{
-			Op: step.Replace, Path: r.Path, Bytes: r.New.Bytes, SHA256: r.New.SHA256,
-			Old: &step.Artifact{SHA256: r.Old.SHA256, Bytes: r.Old.Bytes},
-		})
-	}
-	if r.Backup != "" {
-		out.Published = append(out.Published, step.Published{Op: step.Backup, Path: r.Backup, Bytes: r.Old.Bytes, SHA256: r.Old.SHA256})
-	}
 	f.tell(out.Facts, r)
 	if r.Stands == publish.NewStands && r.Backup != "" {
 		out.Published = append(out.Published, f.pruned(out.Facts)...)

@@ -26,7 +26,7 @@ import (
 const (
 	project = "/home/.claude/projects/p"
 	live    = project + "/s.jsonl"
-	backups = "/work/backups/p-1a3ee963" // of the folder's name and digest
+	backups = "/kept/backups/p-1a3ee963" // of the folder's name and digest
 )
 
 const replaceText = `
@@ -36,7 +36,7 @@ name: test
 input: {sessions: ["/home/.claude/projects/p/s.jsonl"]}
 mode: {summary: deterministic}
 budgets: {keepRecords: 2}
-publish: {to: replace, workDir: /work, quiet: 0s}
+publish: {to: replace, workDir: /kept, quiet: 0s}
 `
 
 func replaceJob(t testing.TB, set ...string) *spec.Job {
