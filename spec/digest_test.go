@@ -52,11 +52,11 @@ func TestDigestIgnoresSpelledOutDefaults(t *testing.T) {
 // RFC 8785: members in order, no white space, numbers as ECMAScript writes them.
 func TestCanonicalForm(t *testing.T) {
 	job := parse(t, small+"name: \"é<\\n\"\n", "name=é<")
-	want := `{"author":{"baseURL":"","by":"","command":[],"keyEnv":"","model":"","timeout":"10m"},` +
+	want := `{"author":{"attempts":3,"baseURL":"","by":"","command":[],"fold":"single","keyEnv":"","model":"","terms":"","timeout":"10m"},` +
 		`"budgets":{"bytes":0,"keepRecords":120,"packChars":500000,"packTokens":150000,"ratio":0.3,"summaryChars":60000,"tokens":150000},` +
 		`"checkpoints":{"max":80,"policy":"active-correlated"},` +
 		`"input":{"agent":"auto","exclude":[],"handoff":"","sessions":["a.jsonl"]},"kind":"compress",` +
-		`"mode":{"chain":"agreed","client":"","extension":0,"leaf":"","priorSummaries":"fold","summary":"deterministic"},` +
+		`"mode":{"chain":"agreed","client":"","embed":"prose","extension":0,"leaf":"","priorSummaries":"fold","summary":"deterministic"},` +
 		`"name":"é<","publish":{"backupDir":"","backups":0,"keepTimes":true,"path":"","quiet":"15m","to":"none","workDir":""},` +
 		`"run":{"onFailure":"continue","timeout":"30m","workers":0},"version":1}`
 	if got := string(job.Canonical()); got != want {

@@ -52,6 +52,7 @@ type Mode struct {
 	Extension      int    `json:"extension"`
 	Summary        string `json:"summary"`
 	PriorSummaries string `json:"priorSummaries"`
+	Embed          string `json:"embed"`
 }
 
 // Budgets are targets and hard limits.
@@ -79,6 +80,10 @@ type Author struct {
 	Command []string `json:"command"`
 	Timeout Duration `json:"timeout"`
 	BaseURL string   `json:"baseURL"`
+
+	Attempts int    `json:"attempts"`
+	Fold     string `json:"fold"`
+	Terms    string `json:"terms"`
 }
 
 // Publish is where the result goes.

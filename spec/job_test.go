@@ -42,11 +42,11 @@ func TestJob(t *testing.T) {
 	want := spec.Job{
 		Version: 1, Kind: "compress", Name: "fold",
 		Input: spec.Input{Sessions: []string{"s/*.jsonl", "t.jsonl"}, Exclude: []string{"s/old.jsonl"}, Agent: "auto", Handoff: "notes.txt"},
-		Mode:  spec.Mode{Chain: "leaf", Leaf: "36e1a85a", Summary: "model", PriorSummaries: "fold"},
+		Mode:  spec.Mode{Chain: "leaf", Leaf: "36e1a85a", Summary: "model", PriorSummaries: "fold", Embed: "prose"},
 		Budgets: spec.Budgets{Ratio: 0.25, Tokens: 150000, Bytes: 9007199254740991, KeepRecords: 120, SummaryChars: 60000,
 			PackChars: 500000, PackTokens: 150000},
 		Checkpoints: spec.Checkpoints{Policy: "active-correlated", Max: 80},
-		Author:      spec.Author{By: "command", Command: []string{"sh", "-c", "cat > x"}, Timeout: spec.Duration(10 * time.Minute)},
+		Author:      spec.Author{By: "command", Command: []string{"sh", "-c", "cat > x"}, Timeout: spec.Duration(10 * time.Minute), Attempts: 3, Fold: "single"},
 		Publish:     spec.Publish{To: "candidate", Path: "out/{session}.jsonl", Quiet: spec.Duration(90 * time.Minute)},
 		Run:         spec.Run{Workers: 2, OnFailure: "continue", Timeout: spec.Duration(30 * time.Minute)},
 		File:        "job.yaml", Dir: ".",
