@@ -19,6 +19,9 @@ import (
 // step runs one step: recorded as started before, as finished once all it leaves
 // is verified, which is made durable before anything builds on it outside.
 func (t *itemRun) step(ctx context.Context, s step.Step) error {
+	if s.Asks && t.journal == nil {
+		return unasked(s)
+	}
 	if err := t.begin(ctx, s); err != nil {
 		return err
 	}
@@ -100,28 +103,37 @@ func (t *itemRun) keep(o step.Observed) error {
 
 // attempt runs the step and checks what it left.
 func (t *itemRun) attempt(ctx context.Context, s step.Step) (out step.Output, err error) {
+	in := t.input(s)
+	t.mu.Unlock()
 	err = local.Protect(func() (err error) {
-		out, err = s.Run(ctx, t.input(s))
+		out, err = s.Run(ctx, in)
 		return err
 	})
+	t.mu.Lock()
 	if err != nil {
 		return out, err
 	}
 	if before, ok := t.observed[s.Name]; ok && s.Observe != nil && !slices.Equal(before, out.Observed) {
 		return out, changed(t.Source, nil)
 	}
-	t.observed[s.Name] = out.Observed
+	if s.Observe != nil {
+		t.observed[s.Name] = out.Observed
+	}
 	return out, t.verify(out)
 }
 
 func (t *itemRun) input(s step.Step) step.Input {
-	in := step.Input{Artifacts: map[string]step.Artifact{}, Put: t.store.Put}
+	in := step.Input{Artifacts: map[string]step.Artifact{}, Put: t.store.Put, Kept: map[string]step.Artifact{}}
+	in.Keep = func(parts map[string][]byte) error { return t.keepPart(s, in.Kept, parts) }
 	homes := map[step.Artifact]string{}
 	for _, need := range s.Needs {
 		for name, a := range t.done[need].Artifacts {
 			in.Artifacts[need+"/"+name] = a
 			homes[a] = t.done[need].Home
 		}
+	}
+	if st := t.attempted(s.Name); st != nil {
+		maps.Copy(in.Kept, st.Kept)
 	}
 	in.Open = func(a step.Artifact) ([]byte, error) {
 		store, err := t.home(homes[a])
@@ -131,6 +143,23 @@ func (t *itemRun) input(s step.Step) step.Input {
 		return store.Get(a)
 	}
 	return in
+}
+
+// keepPart puts what a step has gained so far on record, durably.
+func (t *itemRun) keepPart(s step.Step, kept map[string]step.Artifact, parts map[string][]byte) error {
+	now := make(map[string]step.Artifact, len(parts))
+	for name, data := range parts {
+		a, err := t.store.Put(data)
+		if err != nil {
+			return err
+		}
+		now[name] = a
+	}
+	if err := t.note(&journal.StepKept{Item: t.ID, Step: s.Name, Artifacts: now}); err != nil {
+		return err
+	}
+	maps.Copy(kept, now)
+	return t.commit()
 }
 
 // home is the store that has the artifacts of a run, "" for those of this one.
@@ -175,7 +204,7 @@ func (t *itemRun) finished(s step.Step, out step.Output) error {
 	}
 	d := plan.Done{
 		Step: s.Name, Key: key, Components: c, Observed: out.Observed, Artifacts: out.Artifacts,
-		Published: out.Published, Facts: out.Facts, Sizes: out.Sizes,
+		Published: out.Published, Facts: out.Facts, Asked: s.Asks, Sizes: out.Sizes,
 	}
 	if err := t.absolute(&d); err != nil {
 		return err

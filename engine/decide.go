@@ -119,7 +119,9 @@ func (t *itemRun) upToDate(ctx context.Context, steps []step.Step) (bool, error)
 	if t.last == nil {
 		return false, nil
 	}
-	for _, s := range steps {
+	var names []string
+	for len(steps) > 0 {
+		s := steps[0]
 		last := t.last.Find(s.Name)
 		if last == nil {
 			return t.forget(), nil
@@ -140,9 +142,13 @@ func (t *itemRun) upToDate(ctx context.Context, steps []step.Step) (bool, error)
 			return t.forget(), nil
 		}
 		t.done[s.Name] = d
+		names = append(names, s.Name)
+		if steps, err = t.unfold(steps, 1); err != nil {
+			return false, err
+		}
 	}
-	for _, s := range steps {
-		t.result.add(t.done[s.Name], t.id)
+	for _, name := range names {
+		t.result.add(t.done[name], t.id)
 	}
 	t.result.keep()
 	t.result.Status = step.UpToDate
@@ -250,11 +256,20 @@ func (t *itemRun) complete(ctx context.Context, steps []step.Step) (bool, error)
 			return false, nil
 		}
 	}
-	for _, s := range steps {
-		if err := t.still(ctx, s, t.attempted(s.Name)); err != nil {
+	for len(steps) > 0 {
+		st := t.attempted(steps[0].Name)
+		if st == nil {
+			return false, &step.Refusal{Class: "record-damaged", Message: "the record lacks the step " + steps[0].Name, Place: step.Place{File: t.dir}, Next: "begin anew with precis run"}
+		}
+		err := t.still(ctx, steps[0], st)
+		if err == nil {
+			steps, err = t.unfold(steps, 1)
+		}
+		if err != nil {
 			return false, err
 		}
 	}
+	t.all = len(t.order)
 	t.result.Status = t.status()
 	return true, nil
 }
@@ -290,6 +305,7 @@ func (t *itemRun) found(s step.Step, st *journal.Step, out step.Output) error {
 			return err
 		}
 	}
+	t.all = len(t.order) + 1
 	// What stands has been looked at, and may have been gone on with.
 	if err := t.finished(s, out); err != nil {
 		return err

@@ -42,7 +42,14 @@ type Options struct {
 	SessionClosed bool       // the person says that the session is closed
 	Until         string     // the last step to run; "" for all
 	Set           []string   // the assignments that the job was loaded with, for a resume
+	Brought       []Brought  // what a person brings for steps that wait, for a resume
 	Sink          event.Sink // nil for none
+}
+
+// Brought is a text that a person brings, and what it is called.
+type Brought struct {
+	Name string
+	Text []byte
 }
 
 // Result is how a run ended.
@@ -64,6 +71,7 @@ type ItemResult struct {
 	Message string
 	Next    string // the next step for the person
 	Skip    bool   // refused because there is nothing to work on: no failure
+	Open    bool   // waiting or failed, and to be resumed
 	Place   step.Place
 	Outputs []step.Published // what stands, whatever the status
 	Sizes   *step.Sizes

@@ -27,6 +27,7 @@ const (
 	RunFinished    RunStatus = "finished"
 	RunRunning     RunStatus = "running"
 	RunInterrupted RunStatus = "interrupted"
+	RunWaiting     RunStatus = "waiting" // for what only others can give
 	RunUnreadable  RunStatus = "unreadable"
 )
 
@@ -43,7 +44,7 @@ type RunInfo struct {
 	Resumed int                 `json:"resumed,omitempty"`
 	Exit    *int                `json:"exit,omitempty"` // of a finished run
 	Items   int                 `json:"items"`
-	Count   map[step.Status]int `json:"count"` // of the items by status; open ones have none
+	Count   map[step.Status]int `json:"count"` // of the items by status; those not come to have none
 	Owner   *Owner              `json:"owner,omitempty"`
 	Problem string              `json:"problem,omitempty"` // of an unreadable journal
 }
@@ -60,6 +61,7 @@ type ItemDetail struct {
 	Item      string           `json:"item"`
 	Source    string           `json:"source"`
 	Result    *journal.Outcome `json:"result,omitempty"` // none while it is open
+	Left      *journal.Outcome `json:"left,omitempty"`   // why an open one was left
 	Same      string           `json:"same,omitempty"`
 	Published []step.Published `json:"published,omitempty"`
 	Restored  []step.Published `json:"restored,omitempty"`
@@ -138,7 +140,7 @@ func (e *Engine) Show(id string, items ...string) (*RunDetail, error) {
 			steps[i.ItemOpened.Item] = details(i.Steps)
 		}
 		d.Detail = append(d.Detail, ItemDetail{
-			Item: i.ItemOpened.Item, Source: i.Source, Result: i.Result, Same: i.Same,
+			Item: i.ItemOpened.Item, Source: i.Source, Result: i.Result, Left: i.Left(), Same: i.Same,
 			Published: i.Published, Restored: i.Restored, Sizes: i.Sizes, Steps: steps[i.ItemOpened.Item],
 		})
 	}
@@ -189,18 +191,23 @@ func (e *Engine) info(id string, state *journal.State, err error) RunInfo {
 	if n := len(state.Resumed); n > 0 {
 		info.Owner = &state.Resumed[n-1].Owner
 	}
+	cut := false
 	for _, i := range state.Items {
-		if i.Result != nil {
-			info.Count[i.Result.Status]++
+		o := cmp.Or(i.Result, i.Left())
+		if o != nil {
+			info.Count[o.Status]++
 		}
+		cut = cut || o == nil
 	}
 	switch {
 	case state.Finished != nil:
 		info.Status, info.Exit = RunFinished, &state.Finished.Exit
 	case e.running(id):
 		info.Status = RunRunning
-	default:
+	case cut || len(state.Items) < state.Run.Items || !slices.ContainsFunc(state.Items, func(i *journal.Item) bool { return i.Result == nil }):
 		info.Status = RunInterrupted
+	default:
+		info.Status = RunWaiting
 	}
 	return info
 }

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"slices"
+	"sync"
 	"sync/atomic"
 
 	"github.com/spf13/afero"
@@ -31,7 +32,8 @@ type itemRun struct {
 	observed map[string][]step.Observed // by step, as they were when they were asked
 	done     map[string]plan.Done       // finished steps
 	order    []string                   // their names
-	all      int                        // how many there are
+	all      int                        // how many steps there are, as far as is known
+	mu       sync.Mutex                 // of all that steps side by side change; not held while they run
 	replaced bool                       // the source is what an earlier run put in its place
 	result   ItemResult
 	cleanup  []func() error
@@ -63,21 +65,25 @@ func (r *run) item(ctx context.Context, i int) error {
 		o = t.outcome(ctx, err)
 	}
 	r.end(i, t, o)
-	if o.Skip {
+	if o.Skip || o.Status == step.Waiting {
 		return nil
 	}
 	return err
 }
 
-// end records and tells how an item ended. An interrupted one stays open.
+// end records and tells how an item ended. An interrupted one stays open, and one
+// whose step is to be tried again.
 func (r *run) end(i int, t *itemRun, o journal.Outcome) {
-	if o.Status != step.Interrupted && r.failure() == nil {
+	if o.Status != step.Interrupted && !o.Open && r.failure() == nil {
 		if err := r.full(t.finish(o)); err != nil {
 			o = t.outcome(context.Background(), err)
 		}
 	}
-	if o.Status == step.Interrupted && o.Next == "" {
+	switch {
+	case o.Status == step.Interrupted && o.Next == "":
 		o.Next = r.goOn()
+	case o.Open && r.journal != nil:
+		o.Next += ": " + r.goOn()
 	}
 	t.result.set(o)
 	r.results[i] = t.result
@@ -173,13 +179,8 @@ func (t *itemRun) work(ctx context.Context) error {
 	if err := check(steps); err != nil {
 		return err
 	}
-	for _, s := range steps {
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		if err := t.advance(ctx, s); err != nil {
-			return err
-		}
+	if err := t.through(ctx, steps); err != nil {
+		return err
 	}
 	t.result.Status = t.status()
 	return nil
@@ -233,16 +234,16 @@ func (t *itemRun) release() {
 
 // progress tells how far a step is, once a percent.
 func (t *itemRun) progress() func(done, total int64) {
-	told := int64(-1)
+	var told atomic.Int64
+	told.Store(-1)
 	return func(done, total int64) {
 		percent := int64(100)
 		if total > 0 {
 			percent = done * 100 / total
 		}
-		if percent == told {
+		if told.Swap(percent) == percent {
 			return
 		}
-		told = percent
 		name, _ := t.current.Load().(string)
 		t.opts.Sink.Emit(event.Progress{Item: t.ID, Step: name, Done: done, Total: total})
 	}
@@ -250,6 +251,8 @@ func (t *itemRun) progress() func(done, total int64) {
 
 // advance finishes a step: from the record, or by running it.
 func (t *itemRun) advance(ctx context.Context, s step.Step) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	if st := t.attempted(s.Name); st != nil && st.Phase == journal.Finished {
 		return t.trust(ctx, s, st.Done)
 	}

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -107,7 +108,10 @@ func refused(r *step.Refusal) journal.Outcome {
 	}
 	place := r.Place
 	place.File = written(place.File)
-	return journal.Outcome{Status: step.Refused, Class: r.Class, Message: written(message), Place: place, Next: r.Next, Skip: r.Skip}
+	return journal.Outcome{
+		Status: cmp.Or(r.Open, step.Refused), Class: r.Class, Message: written(message), Place: place, Next: r.Next,
+		Skip: r.Skip, Open: r.Open != "",
+	}
 }
 
 // written is a file's name as a journal can hold it: names need not be UTF-8.

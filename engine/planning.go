@@ -79,18 +79,18 @@ func (t *itemRun) plan(ctx context.Context) PlannedItem {
 	if err == nil && !same {
 		err = check(steps)
 	}
-	for _, s := range steps {
-		if err != nil {
-			break
-		}
-		p := PlannedStep{Step: s.Name, Status: step.UpToDate}
+	for err == nil && len(steps) > 0 {
+		p := PlannedStep{Step: steps[0].Name, Status: step.UpToDate}
 		if !same {
-			p, err = t.planStep(ctx, s)
+			p, err = t.planStep(ctx, steps[0])
 		}
 		if p.Status == step.WouldRun {
 			item.Status = step.WouldRun
 		}
 		item.Steps = append(item.Steps, p)
+		if err == nil {
+			steps, err = t.unfold(steps, 1)
+		}
 	}
 	if err != nil {
 		return t.unplanned(t.outcome(ctx, err))

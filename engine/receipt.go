@@ -22,16 +22,28 @@ type Receipt struct {
 	Session   string           `json:"session"`
 	Published []step.Published `json:"published"` // the session and its backups
 	Facts     map[string]any   `json:"facts"`     // how it was done
+	// Asked is what is known of the answers that the session was made from, by step.
+	Asked map[string]map[string]any `json:"asked,omitempty"`
 }
 
 // Receipt of an item's outputs, nil when no session was replaced.
 func (t *itemRun) newReceipt(d plan.Done) *Receipt {
 	for _, p := range d.Published {
 		if p.Old != nil {
-			return &Receipt{receiptVersion, t.id, t.job.Digest(), t.ID, p.Path, d.Published, d.Facts}
+			return &Receipt{receiptVersion, t.id, t.job.Digest(), t.ID, p.Path, d.Published, d.Facts, t.asked()}
 		}
 	}
 	return nil
+}
+
+func (t *itemRun) asked() map[string]map[string]any {
+	asked := map[string]map[string]any{}
+	for name, d := range t.done {
+		if d.Asked {
+			asked[name] = d.Facts
+		}
+	}
+	return asked
 }
 
 // receipt writes the receipt of a replaced session into the run's folder, once

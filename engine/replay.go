@@ -223,9 +223,11 @@ func (r *replay) steps(i *journal.Item, recorded []plan.Done, out *ReplayedItem)
 	if err != nil {
 		return err
 	}
-	for _, s := range steps {
+	for len(steps) > 0 {
+		s := steps[0]
 		at := slices.IndexFunc(recorded, func(d plan.Done) bool { return d.Step == s.Name })
 		if at < 0 {
+			steps = steps[1:]
 			continue
 		}
 		out.Step = s.Name
@@ -237,6 +239,9 @@ func (r *replay) steps(i *journal.Item, recorded []plan.Done, out *ReplayedItem)
 			return nil
 		}
 		out.Steps++
+		if steps, err = t.unfold(steps, 1); err != nil {
+			return err
+		}
 	}
 	out.Status, out.Step = ReplaySame, ""
 	return nil

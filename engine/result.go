@@ -42,13 +42,13 @@ func (i *ItemResult) keep() {
 }
 
 func (i *ItemResult) set(o journal.Outcome) {
-	i.Status, i.Class, i.Message, i.Place, i.Next, i.Skip = o.Status, o.Class, o.Message, o.Place, o.Next, o.Skip
+	i.Status, i.Class, i.Message, i.Place, i.Next, i.Skip, i.Open = o.Status, o.Class, o.Message, o.Place, o.Next, o.Skip, o.Open
 }
 
 func (i ItemResult) event() event.Item {
 	e := event.Item{
 		Item: i.Item, Session: i.Session, Status: i.Status, Class: i.Class, Message: i.Message, Next: i.Next,
-		Line: i.Place.Line, Source: i.Source, Sizes: i.Sizes, Receipt: i.Receipt, Outputs: i.Outputs,
+		Line: i.Place.Line, Open: i.Open, Source: i.Source, Sizes: i.Sizes, Receipt: i.Receipt, Outputs: i.Outputs,
 	}
 	if len(i.Outputs) > 0 {
 		e.Output, e.SHA256 = i.Outputs[0].Path, i.Outputs[0].SHA256

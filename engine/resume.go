@@ -34,10 +34,13 @@ func (e *Engine) Resume(ctx context.Context, id string, o Options) (Result, erro
 			return Result{}, err
 		}
 		defer r.close()
-		if state.Finished != nil {
-			return Result{Run: r.id, Items: r.results}, nil
+		r.brought = newBrought(o.Brought, state)
+		if state.Finished == nil {
+			err = r.resume(ctx)
 		}
-		err = r.resume(ctx)
+		if err == nil {
+			err = r.brought.left(r.id, e.env.command("show", r.id)+" tells what the run waits for")
+		}
 		return Result{Run: r.id, Items: r.results}, err
 	})
 }

@@ -48,6 +48,7 @@ type run struct {
 	results []ItemResult   // each has one writer
 	halt    func(error)    // ends all items
 	onces   sync.Map       // by the keys of [step.Env.Once]
+	brought *brought       // nil for nothing
 	folders sync.Map       // resolved folders, by name
 	mu      sync.Mutex
 	broken  *haltError // why the run was broken off
@@ -93,6 +94,7 @@ func (r *run) stepEnv() step.Env {
 		Progress:      func(done, total int64) {},
 		Cleanup:       func(func() error) {},
 		Once:          r.once,
+		Brought:       r.brought.take,
 	}
 }
 
@@ -230,7 +232,7 @@ func (r *run) finish() error {
 	}
 	open := false
 	for _, result := range r.results {
-		open = open || result.Status == step.Interrupted
+		open = open || result.Status == step.Interrupted || result.Open
 	}
 	err := r.failure()
 	if err == nil && !open {

@@ -73,6 +73,7 @@ type Item struct {
 	Message string      `json:"message,omitempty"`
 	Next    string      `json:"next,omitempty"`
 	Line    int         `json:"line,omitempty"` // physical, from 1
+	Open    bool        `json:"open,omitempty"` // resume goes on with it
 	Output  string      `json:"output,omitempty"`
 	SHA256  string      `json:"sha256,omitempty"` // of the output
 	Source  string      `json:"source,omitempty"` // SHA-256 of the source

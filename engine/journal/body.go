@@ -15,6 +15,7 @@ const (
 	TypeRunResumed   Type = "run-resumed"
 	TypeItemOpened   Type = "item-opened"
 	TypeStepStarted  Type = "step-started"
+	TypeStepKept     Type = "step-kept"
 	TypeStepFinished Type = "step-finished"
 	TypeStepFailed   Type = "step-failed"
 	TypeItemFinished Type = "item-finished"
@@ -67,6 +68,13 @@ type StepStarted struct {
 	Intent []step.Published `json:"intent,omitempty"`
 }
 
+// StepKept says what a step that is under way stored and would not get again.
+type StepKept struct {
+	Item      string                   `json:"item"`
+	Step      string                   `json:"step"`
+	Artifacts map[string]step.Artifact `json:"artifacts"`
+}
+
 // StepFinished comes after everything in it is durable and verified. A step with
 // a home was taken from that other run, and need not have been started.
 type StepFinished struct {
@@ -99,6 +107,7 @@ type Outcome struct {
 	Place   step.Place  `json:"place,omitzero"`
 	Next    string      `json:"next,omitempty"`
 	Skip    bool        `json:"skip,omitempty"` // refused, and no failure of the run
+	Open    bool        `json:"open,omitempty"` // of a step: its item stays open, to be resumed
 }
 
 // RunFinished is the last entry of the run's own. An interrupted run has none.
@@ -125,6 +134,9 @@ func (*ItemOpened) Type() Type { return TypeItemOpened }
 func (*StepStarted) Type() Type { return TypeStepStarted }
 
 // Type of the entry.
+func (*StepKept) Type() Type { return TypeStepKept }
+
+// Type of the entry.
 func (*StepFinished) Type() Type { return TypeStepFinished }
 
 // Type of the entry.
@@ -149,6 +161,8 @@ func newBody(t Type) (Body, bool) {
 		return &ItemOpened{}, true
 	case TypeStepStarted:
 		return &StepStarted{}, true
+	case TypeStepKept:
+		return &StepKept{}, true
 	case TypeStepFinished:
 		return &StepFinished{}, true
 	case TypeStepFailed:

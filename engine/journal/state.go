@@ -3,6 +3,7 @@ package journal
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"time"
 
 	"github.com/precis-dev/precis/engine/plan"
@@ -39,8 +40,9 @@ type Step struct {
 	Phase     Phase
 	Began     time.Time // zero for a step of an earlier run
 	Ended     time.Time
-	Done      plan.Done        // of a finished step
-	Published []step.Published // by a finished or failed step
+	Kept      map[string]step.Artifact // by all attempts
+	Done      plan.Done                // of a finished step
+	Published []step.Published         // by a finished or failed step
 	Failure   *Outcome
 }
 
@@ -57,6 +59,24 @@ const (
 
 // Item finds an item by its id, nil when there is none.
 func (s *State) Item(id string) *Item { return s.byID[id] }
+
+// Left says why an open item was left open: nil for one that is finished, that
+// was interrupted, or that was not come to.
+func (i *Item) Left() *Outcome {
+	var left *Outcome
+	for _, st := range i.Steps {
+		if st.Phase == Started {
+			return nil
+		}
+		if st.Phase == Failed && st.Failure.Open && left == nil {
+			left = st.Failure
+		}
+	}
+	if i.Result != nil {
+		return nil
+	}
+	return left
+}
 
 // Step finds a step by its name, nil when it was never started.
 func (i *Item) Step(name string) *Step {
@@ -130,7 +150,19 @@ func (b *StepStarted) fold(s *State) error {
 	if err != nil {
 		return err
 	}
-	*st = Step{StepStarted: *b, Phase: Started, Began: s.at}
+	*st = Step{StepStarted: *b, Phase: Started, Began: s.at, Kept: st.Kept}
+	return nil
+}
+
+func (b *StepKept) fold(s *State) error {
+	_, st, err := s.running(b.Item, b.Step)
+	if err != nil {
+		return err
+	}
+	if st.Kept == nil {
+		st.Kept = map[string]step.Artifact{}
+	}
+	maps.Copy(st.Kept, b.Artifacts)
 	return nil
 }
 
@@ -221,7 +253,7 @@ func (b *ItemFinished) fold(s *State) error {
 			return fmt.Errorf("item %q cannot end as %s: step %q is %s", b.Item, b.Status, st.Step, st.Phase)
 		}
 	}
-	if !good && b.Status != step.Refused && b.Status != step.Failed {
+	if !good && b.Status != step.Refused && b.Status != step.Failed || b.Open {
 		return fmt.Errorf("item %q cannot end as %q", b.Item, b.Status)
 	}
 	i.Result, i.Same = &b.Outcome, b.Same

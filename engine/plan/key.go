@@ -46,6 +46,7 @@ type Done struct {
 	Artifacts  map[string]step.Artifact `json:"artifacts,omitempty"`
 	Published  []step.Published         `json:"published,omitempty"`
 	Facts      map[string]any           `json:"facts,omitempty"`
+	Asked      bool                     `json:"asked,omitempty"` // it is somebody's word, and the facts are about that
 	Sizes      *step.Sizes              `json:"sizes,omitempty"`
 }
 

@@ -72,6 +72,29 @@ func Until(ordered []step.Step, name string) ([]step.Step, error) {
 	return kept, nil
 }
 
+// Insert puts steps in front of others, which are ordered: they come from the step
+// name, and who needs that one needs them too.
+func Insert(ordered []step.Step, name string, more []step.Step) ([]step.Step, error) {
+	if len(more) == 0 {
+		return ordered, nil
+	}
+	names := make([]string, len(more))
+	for i, s := range more {
+		names[i] = s.Name
+	}
+	out := slices.Clone(more)
+	for _, s := range ordered {
+		if slices.Contains(names, s.Name) {
+			return nil, &DuplicateError{s.Name}
+		}
+		if slices.Contains(s.Needs, name) {
+			s.Needs = append(slices.Clone(s.Needs), names...)
+		}
+		out = append(out, s)
+	}
+	return out, nil
+}
+
 // graph is a depth-first walk over the needs.
 type graph struct {
 	steps []step.Step

@@ -54,8 +54,11 @@ type Refusal struct {
 	Next    string `json:"next,omitempty"` // one line: the next step for the person
 	// Skip says that there is nothing to work on: the item is not done, and its run
 	// is none the worse for it.
-	Skip bool  `json:"skip,omitempty"`
-	Err  error `json:"-"`
+	Skip bool `json:"skip,omitempty"`
+	// Open leaves the item open with this status, [Waiting] or [Failed]: a resume
+	// takes the step up again. Empty for a refusal that ends the item.
+	Open Status `json:"open,omitempty"`
+	Err  error  `json:"-"`
 }
 
 func (r *Refusal) Error() string {

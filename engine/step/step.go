@@ -81,6 +81,10 @@ type Env struct {
 	Token string
 	// Progress reports bytes done of a total; never nil.
 	Progress func(done, total int64)
+	// Brought takes a text that a person brought for a step which waits: the first
+	// that is mine, or the only one where only one step of the run waits. Each text
+	// is taken once. Never nil.
+	Brought func(mine func(text []byte) bool) (text []byte, ok bool)
 	// Once does something for a key when the first of the run's items asks, and no
 	// more; the others wait for it and get its error. Never nil.
 	Once func(key string, do func() error) error
@@ -109,6 +113,13 @@ type Step struct {
 	// the item's last. Run again after it was cut short, it finds what it did and
 	// goes on from there.
 	Effect bool
+	// Asks marks a step whose output is somebody's word, and no function of its
+	// inputs: a dry run does not ask, and a replay takes it from the record. Steps
+	// that ask and do not need each other run side by side.
+	Asks bool
+	// Expand gives more steps, which are known once this one is done, from its
+	// artifacts. They come behind it, and who needs it needs them too. Nil for none.
+	Expand func(map[string]Artifact) ([]Step, error)
 	// Intend says what an effect is about to publish, for the record; nil for
 	// nothing that Settle would need.
 	Intend func(ctx context.Context, in Input) ([]Published, error)
@@ -135,6 +146,11 @@ type Input struct {
 	Open func(Artifact) ([]byte, error)
 	// Put stores bytes in the artifact store, durable when it returns.
 	Put func([]byte) (Artifact, error)
+	// Keep stores what the step would not get a second time, by name; it is on
+	// record when it returns.
+	Keep func(map[string][]byte) error
+	// Kept is what this and earlier attempts of the run at the step kept.
+	Kept map[string]Artifact
 }
 
 // Artifact names bytes by their digest.

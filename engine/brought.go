@@ -1,0 +1,62 @@
+package engine
+
+import (
+	"strings"
+	"sync"
+
+	"github.com/precis-dev/precis/engine/journal"
+	"github.com/precis-dev/precis/engine/step"
+)
+
+// brought is what a person brings to a run that is resumed.
+type brought struct {
+	mu    sync.Mutex
+	texts []Brought
+	lone  bool // there is one text, and one step that waits
+}
+
+func newBrought(texts []Brought, state *journal.State) *brought {
+	if len(texts) == 0 {
+		return nil
+	}
+	waits := 0
+	for _, i := range state.Items {
+		for _, st := range i.Steps {
+			if i.Result == nil && st.Phase == journal.Failed && st.Failure.Open {
+				waits++
+			}
+		}
+	}
+	return &brought{texts: append([]Brought(nil), texts...), lone: len(texts) == 1 && waits == 1}
+}
+
+// take implements [step.Env.Brought].
+func (b *brought) take(mine func([]byte) bool) ([]byte, bool) {
+	if b == nil {
+		return nil, false
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for i, t := range b.texts {
+		if b.lone || mine(t.Text) {
+			b.texts = append(b.texts[:i], b.texts[i+1:]...)
+			return t.Text, true
+		}
+	}
+	return nil, false
+}
+
+// left refuses what nobody took.
+func (b *brought) left(run string, next string) error {
+	if b == nil || len(b.texts) == 0 {
+		return nil
+	}
+	names := make([]string, len(b.texts))
+	for i, t := range b.texts {
+		names[i] = t.Name
+	}
+	return &step.Refusal{
+		Class: "not-asked-for", Message: "no step that waits asked for " + strings.Join(names, ", "),
+		Place: step.Place{File: run}, Next: next,
+	}
+}
