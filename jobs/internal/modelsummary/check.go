@@ -7,9 +7,6 @@ import (
 	"unicode/utf8"
 )
 
-// minLength is how many characters the whole text has at least.
-const minLength = 800
-
 // Summary is what later steps need of an accepted summary.
 type Summary struct {
 	Meta     Header
@@ -134,8 +131,8 @@ func (c *checker) length() {
 	for _, l := range c.lines[:c.last()+1] {
 		n += utf8.RuneCountInString(l.text) + 1
 	}
-	if n <= minLength {
-		c.lack(TooShort, c.last(), fmt.Sprintf("the text has fewer than %d characters", minLength),
+	if n <= MinChars {
+		c.lack(TooShort, c.last(), fmt.Sprintf("the text has fewer than %d characters", MinChars),
 			"say more of what the pack shows")
 	}
 }

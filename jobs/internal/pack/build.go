@@ -7,13 +7,14 @@ import (
 	"strings"
 
 	"github.com/precis-dev/precis/jobs/internal/evidence"
+	"github.com/precis-dev/precis/jobs/internal/modelsummary"
 	"github.com/precis-dev/precis/jobs/internal/transcript"
 )
 
 // Pack is an evidence pack and what a summary of it is checked against.
 type Pack struct {
 	Text          []byte
-	Header        Header
+	Header        modelsummary.Header
 	Anchors       []int          // numbers of the records shown, ascending
 	Groups        map[string]int // the record that covers each group
 	HandoffGroups map[string]int // the handoff line that covers each
@@ -76,7 +77,7 @@ func (c *collector) frame(items []item, from int) (*frame, error) {
 	f := &frame{
 		req: c.req, total: len(c.src.Records), maxTokens: c.req.Binding.PackTokens,
 		groups: groupsOf(items, from, len(c.req.Fold)), handoff: c.req.handoffLines(),
-		header: Header{
+		header: modelsummary.Header{
 			Source: hex.EncodeToString(c.src.SHA256[:]), SummarySource: full, Anchors: half, Groups: half,
 			Handoff: evidence.HandoffDigest(c.req.Binding.Handoff), Request: request, Claims: full,
 		},

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/precis-dev/precis/jobs/internal/modelsummary"
 	"github.com/precis-dev/precis/spec/canon"
 )
 
@@ -27,7 +28,7 @@ var behavior string
 // frame is everything in a pack but the lines of evidence.
 type frame struct {
 	req    *Request
-	header Header
+	header modelsummary.Header
 	total  int // records in the file
 
 	groups, handoffGroups []group
@@ -67,9 +68,9 @@ func (f *frame) before() []byte {
 
 // shape is the title and headings of a summary.
 func shape() string {
-	list := append([]string{SummaryTitle}, Sections()...)
-	i := slices.Index(list, EvidenceSection)
-	return strings.Join(slices.Insert(list, i+1, CoverageHeading), "\n") + "\n"
+	list := append([]string{modelsummary.Title}, modelsummary.Sections[:]...)
+	i := slices.Index(list, modelsummary.EvidenceSection)
+	return strings.Join(slices.Insert(list, i+1, modelsummary.CoverageHeading), "\n") + "\n"
 }
 
 func listed(b []byte, groups []group, letter byte, none string) []byte {

@@ -33,55 +33,6 @@ type Part struct {
 	Text string
 }
 
-// Header binds a summary to the pack it was written from.
-type Header struct {
-	Source, SummarySource, Anchors, Groups, Handoff, Request, Claims string
-}
-
-// Marker begins the comment that holds a header.
-const Marker = "<!-- claude-jsonl-compressor:model-summary v11"
-
-// Comment is the header as the pack shows it and a summary repeats it.
-func (h Header) Comment() string {
-	return Marker + "\nsource_sha256: " + h.Source +
-		"\nsummary_source_sha256: " + h.SummarySource +
-		"\nevidence_anchor_lines_digest: " + h.Anchors +
-		"\nrequired_anchor_groups_digest: " + h.Groups +
-		"\nhandoff_summary_digest: " + h.Handoff +
-		"\npack_request_digest: " + h.Request +
-		"\nrequired_claim_sources_digest: " + h.Claims +
-		"\n-->"
-}
-
-// What a summary is made of, letter for letter.
-const (
-	SummaryTitle    = "# Model-Assisted Semantic Compression Summary"
-	EvidenceSection = "## Evidence and Source Anchors"
-	CoverageHeading = "### Mandatory Evidence Coverage" // in the evidence section
-	UnknownLine     = "Unknown from provided anchors."
-)
-
-// Sections are a summary's headings of level 2, in order.
-func Sections() []string {
-	return []string{
-		"## Current State",
-		"## Timeline and Supersessions",
-		"## Decisions and Reasons",
-		"## Assistant Research Decisions and Rationales",
-		"## Rejected or Superseded Alternatives",
-		EvidenceSection,
-		"## User Wording and Constraints",
-		"## Risks, Unknowns, and Follow-Ups",
-		"## Recent Raw Context Boundary",
-	}
-}
-
-// Bounds of a summary.
-const (
-	MinSummaryChars = 800
-	MinSupportChars = 12 // of the text that supports a claim
-)
-
 // TooLarge says that evidence which may not be cut exceeds a ceiling.
 type TooLarge struct {
 	Chars, Tokens       int // needed
