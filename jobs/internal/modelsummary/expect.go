@@ -3,16 +3,16 @@ package modelsummary
 import "slices"
 
 // Expect is what the pack asks of its summary. Record and handoff line numbers
-// count from 1.
+// count from 1. As JSON it can be kept until the summary is written.
 type Expect struct {
-	Header        Header
-	Records       int            // of the whole session
-	Summary       []int          // records that the summary stands for, in any order
-	Shown         []int          // those of them in the pack, ascending
-	Groups        map[string]int // each wants its record cited
-	HandoffLines  int
-	HandoffGroups map[string]int
-	Claims        map[int]string // record to the text its excerpt must come from
+	Header        Header         `json:"header"`
+	Records       int            `json:"records"` // of the whole session
+	Summary       []int          `json:"summary"` // records that the summary stands for, in any order
+	Shown         []int          `json:"shown"`   // those of them in the pack, ascending
+	Groups        map[string]int `json:"groups"`  // each wants its record cited
+	HandoffLines  int            `json:"handoffLines"`
+	HandoffGroups map[string]int `json:"handoffGroups"`
+	Claims        map[int]string `json:"claims"` // record to the text its excerpt must come from
 }
 
 // shows reports whether the pack displays an anchor.

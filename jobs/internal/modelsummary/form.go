@@ -39,13 +39,13 @@ const (
 
 // Header is what binds a summary to its pack: the values of the metadata comment.
 type Header struct {
-	Source        string `json:"source_sha256"`
-	SummarySource string `json:"summary_source_sha256"`
-	Anchors       string `json:"evidence_anchor_lines_digest"`
-	Groups        string `json:"required_anchor_groups_digest"`
-	Handoff       string `json:"handoff_summary_digest"` // or the word none
-	Request       string `json:"pack_request_digest"`
-	Claims        string `json:"required_claim_sources_digest"`
+	Source        string `json:"source"`
+	SummarySource string `json:"summarySource"`
+	Anchors       string `json:"anchors"`
+	Groups        string `json:"groups"`
+	Handoff       string `json:"handoff"` // or the word none
+	Request       string `json:"request"`
+	Claims        string `json:"claims"`
 }
 
 type headerLine struct{ key, value string }

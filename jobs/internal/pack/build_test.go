@@ -81,6 +81,27 @@ func TestEmptyPack(t *testing.T) {
 	}
 }
 
+// Records count from 1 in what is expected, and not only those of the pack.
+func TestExpect(t *testing.T) {
+	src := open(t, []byte(strings.Join([]string{user(`"Hi."`), answer(`{"type":"text","text":"Yes."}`), user(`"More."`), result("", "routine"), user(`"Bye."`)}, "\n")))
+	r := request(0)
+	r.Fold = []int{3, 1, 0}
+	r.Binding.Handoff = []byte("one\ntwo\n")
+	p := mustBuild(t, src, r)
+	want := modelsummary.Expect{
+		Header: p.Header, Records: 5, Summary: []int{4, 2, 1}, Shown: []int{1, 2},
+		Groups: map[string]int{
+			"human-user": 1, "latest-evidence": 1, "temporal-middle": 2, "temporal-late": 1,
+			"semantic-human-user-L000000001": 1, "semantic-assistant-semantic-L000000002": 2,
+		},
+		HandoffLines: 2, HandoffGroups: map[string]int{"handoff-early": 1, "handoff-late": 2},
+		Claims: map[int]string{1: "Hi.", 2: "Yes."},
+	}
+	if d := cmp.Diff(want, p.Expect()); d != "" {
+		t.Error(d)
+	}
+}
+
 // The parts of a pack in order, and what stands in each.
 func TestTextOrder(t *testing.T) {
 	r := request(2)
