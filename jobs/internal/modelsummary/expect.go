@@ -13,6 +13,12 @@ type Expect struct {
 	HandoffLines  int            `json:"handoffLines"`
 	HandoffGroups map[string]int `json:"handoffGroups"`
 	Claims        map[int]string `json:"claims"` // record to the text its excerpt must come from
+
+	// Limits of Summary.Prose, or of the whole text without white space around it; 0
+	// is none. Coverage lines, which the pack demands, count in the latter only.
+	MaxChars  int  `json:"maxChars"`
+	MaxTokens int  `json:"maxTokens"` // as estimated
+	Whole     bool `json:"whole"`
 }
 
 // shows reports whether the pack displays an anchor.
