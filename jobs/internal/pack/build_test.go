@@ -56,6 +56,11 @@ func TestRequestDigestBindsTerms(t *testing.T) {
 	if digest(other) == base || digest(twice) != base {
 		t.Error("the digest does not follow the words")
 	}
+	given := request(0)
+	given.Binding.SummaryTemplate, given.Binding.ImportanceWords, given.Binding.TopicPatterns = "x", "y", "z"
+	if digest(given) != base {
+		t.Error("digests can be given")
+	}
 	renamed := request(0)
 	renamed.Terms.Topics[0].Name = "flux"
 	if digest(renamed) == base {
@@ -139,6 +144,27 @@ func TestHandoffGroups(t *testing.T) {
 		if got := asMap(handoffGroups(n)); !maps.Equal(got, want) {
 			t.Errorf("%d lines: %v", n, got)
 		}
+	}
+}
+
+// A summary depends on the instructions, not on the records alone. The digests
+// are computed again from what a pack shows.
+func TestRequestDigestBindsTemplate(t *testing.T) {
+	r := request(0)
+	p := mustBuild(t, open(t, nil), r)
+	part := func(from, to string) string {
+		_, rest, _ := strings.Cut(string(p.Text), from)
+		text, _, _ := strings.Cut(rest, to)
+		return text
+	}
+	template := part("## Required Model Behavior\n\n", "\n## Required Final") + part("in this order:\n\n", "\n"+anchorsHeading)
+	if TemplateDigest() != sha(template) {
+		t.Errorf("not the digest of %q", template)
+	}
+	r.Binding.SummaryTemplate = sha(template)
+	r.Binding.ImportanceWords, r.Binding.TopicPatterns, _ = r.Terms.Digests()
+	if want, err := r.Binding.Digest(); err != nil || p.Header.Request != want {
+		t.Errorf("%s, want %s, %v", p.Header.Request, want, err)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/precis-dev/precis/jobs/internal/evidence"
 	"github.com/precis-dev/precis/jobs/internal/modelsummary"
 	"github.com/precis-dev/precis/spec/canon"
 )
@@ -65,6 +66,10 @@ func (f *frame) before() []byte {
 	}
 	return append(b, "\n"+recordsHeading+"\n\n"...)
 }
+
+// TemplateDigest is summaryTemplateSha256: of what every pack tells the author to
+// write, however the records may differ.
+func TemplateDigest() string { return evidence.TemplateDigest([]byte(behavior + shape())) }
 
 // shape is the title and headings of a summary.
 func shape() string {

@@ -9,8 +9,8 @@ import (
 )
 
 // Request is what decides what a pack shows. Binding holds what the request
-// digest is made of, the ceilings and the handoff file among it; its two digests
-// of words are filled in from Terms.
+// digest is made of, the ceilings and the handoff file among it; its digests of
+// words and template are filled in, whatever they are.
 type Request struct {
 	Fold  []int // records in the order of the conversation
 	Parts []Part
@@ -70,9 +70,10 @@ func (r *Request) check() error {
 	return nil
 }
 
-// bound is the request's binding with the digests of the words.
+// bound is the digest of the request with the words and the template in use.
 func (r *Request) bound() (string, error) {
 	b := r.Binding
+	b.SummaryTemplate = TemplateDigest()
 	var err error
 	if b.ImportanceWords, b.TopicPatterns, err = r.Terms.Digests(); err != nil {
 		return "", err
