@@ -3,7 +3,6 @@ package modelsummary_test
 import (
 	"strings"
 	"testing"
-	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -219,24 +218,5 @@ func TestFewAnchors(t *testing.T) {
 	_, problems := ms.Check([]byte(text), e)
 	if diff := cmp.Diff([]string{"anchors-few 54: 3 records cited, and the pack shows 396"}, told(problems)); diff != "" {
 		t.Error(diff)
-	}
-}
-
-func TestTooShort(t *testing.T) {
-	e := ms.Expect{Header: ms.Header{Source: "a", SummarySource: "b", Anchors: "c", Groups: "d", Handoff: "none", Request: "e", Claims: "f"}, Records: 1, Summary: []int{1}, Shown: []int{1}}
-	text := e.Header.Comment() + "\n" + ms.Title + "\n"
-	for _, s := range ms.Sections {
-		text += s + "\n[L1]\n"
-		if s == ms.EvidenceSection {
-			text += ms.CoverageHeading + "\n"
-		}
-	}
-	pad := 800 - utf8.RuneCountInString(strings.TrimSpace(text))
-	_, problems := ms.Check([]byte(swap(text, "[L1]", "[L1]"+strings.Repeat("é", pad-1))), e)
-	if diff := cmp.Diff([]string{"too-short 29: the text has fewer than 800 characters"}, told(problems)); diff != "" {
-		t.Error(diff)
-	}
-	if _, problems := ms.Check([]byte(swap(text, "[L1]", "[L1]"+strings.Repeat("é", pad))), e); len(problems) > 0 {
-		t.Error(told(problems))
 	}
 }

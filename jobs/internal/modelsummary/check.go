@@ -7,9 +7,6 @@ import (
 	"unicode/utf8"
 )
 
-// minLength is how many characters the whole text has at least.
-const minLength = 800
-
 // Summary is what later steps need of an accepted summary.
 type Summary struct {
 	Meta     Header
@@ -29,6 +26,7 @@ type Coverage struct {
 // checker carries one check.
 type checker struct {
 	*Expect
+	text     string
 	lines    []line
 	heads    []head
 	searched int // line before which nothing closes a comment
@@ -43,8 +41,9 @@ type checker struct {
 // Check checks a summary against its pack. It gives the summary's parts, or
 // everything that is wrong with it, by line.
 func Check(text []byte, e Expect) (*Summary, []Problem) {
+	whole := strings.TrimPrefix(string(text), "\ufeff")
 	c := &checker{
-		Expect: &e, lines: split(string(text)),
+		Expect: &e, text: whole, lines: split(whole),
 		covered: map[int]bool{}, cited: map[anchor]bool{}, lacks: map[int]bool{},
 	}
 	e.Summary = slices.Sorted(slices.Values(e.Summary))
@@ -78,7 +77,8 @@ func (c *checker) check() {
 	c.grounding()
 	c.sectionsCite()
 	c.required()
-	c.length()
+	c.tooShort()
+	c.tooLong()
 }
 
 // findMarker is the first line of a metadata comment of any version, -1 without one.
@@ -125,21 +125,6 @@ func (c *checker) encoding() {
 	}
 }
 
-// length is not worth a word where something is missing anyway.
-func (c *checker) length() {
-	if c.reported(MetadataMissing, MetadataLacks, HeadingMissing, CoverageMissing, CoverageLacks, SectionUncited) {
-		return
-	}
-	n := 0
-	for _, l := range c.lines[:c.last()+1] {
-		n += utf8.RuneCountInString(l.text) + 1
-	}
-	if n <= minLength {
-		c.lack(TooShort, c.last(), fmt.Sprintf("the text has fewer than %d characters", minLength),
-			"say more of what the pack shows")
-	}
-}
-
 // last is the last line that is not blank.
 func (c *checker) last() int {
 	for i := len(c.lines) - 1; i > 0; i-- {
@@ -163,28 +148,6 @@ func (c *checker) summary() *Summary {
 	slices.Sort(s.Records)
 	slices.Sort(s.Handoff)
 	return s
-}
-
-// prose is the text with LF line ends, without comment and coverage subsection.
-// Where they stood one blank line is left.
-func (c *checker) prose() string {
-	var b strings.Builder
-	gap := false
-	for _, l := range c.lines {
-		if l.kind == metadata || l.block {
-			gap = true
-			continue
-		}
-		if gap && isBlank(l.text) {
-			continue
-		}
-		if gap && b.Len() > 0 && !strings.HasSuffix(b.String(), "\n\n") {
-			b.WriteByte('\n')
-		}
-		gap = false
-		b.WriteString(l.raw + "\n")
-	}
-	return strings.Trim(b.String(), "\n") + "\n"
 }
 
 func plural(n int, noun string) string {

@@ -1,88 +1,24 @@
 package modelsummary
 
-import (
-	"slices"
-	"strings"
-)
-
-// Marker begins the metadata comment. Comments of other versions share markerName.
-const (
-	markerName = "<!-- claude-jsonl-compressor:model-summary"
-	Marker     = markerName + " v11"
-)
-
-// Required headings, letter for letter.
-const (
-	Title           = "# Model-Assisted Semantic Compression Summary"
-	EvidenceSection = "## Evidence and Source Anchors"
-	CoverageHeading = "### Mandatory Evidence Coverage"
-)
-
-// Unknown is the one sentence that needs no citation.
-const Unknown = "Unknown from provided anchors."
-
-// Sections are the nine headings in their order.
-var Sections = [...]string{
-	"## Current State",
-	"## Timeline and Supersessions",
-	"## Decisions and Reasons",
-	"## Assistant Research Decisions and Rationales",
-	"## Rejected or Superseded Alternatives",
-	EvidenceSection,
-	"## User Wording and Constraints",
-	"## Risks, Unknowns, and Follow-Ups",
-	"## Recent Raw Context Boundary",
-}
-
-// Header is what binds a summary to its pack: the values of the metadata comment.
-type Header struct {
-	Source        string `json:"source_sha256"`
-	SummarySource string `json:"summary_source_sha256"`
-	Anchors       string `json:"evidence_anchor_lines_digest"`
-	Groups        string `json:"required_anchor_groups_digest"`
-	Handoff       string `json:"handoff_summary_digest"` // or the word none
-	Request       string `json:"pack_request_digest"`
-	Claims        string `json:"required_claim_sources_digest"`
-}
-
-type headerLine struct{ key, value string }
-
-func (l headerLine) String() string { return l.key + ": " + l.value }
-
-func (h Header) lines() []headerLine {
-	return []headerLine{
-		{"source_sha256", h.Source},
-		{"summary_source_sha256", h.SummarySource},
-		{"evidence_anchor_lines_digest", h.Anchors},
-		{"required_anchor_groups_digest", h.Groups},
-		{"handoff_summary_digest", h.Handoff},
-		{"pack_request_digest", h.Request},
-		{"required_claim_sources_digest", h.Claims},
-	}
-}
-
-// Comment is the metadata comment without a line break at its end.
-func (h Header) Comment() string {
-	var b strings.Builder
-	b.WriteString(Marker + "\n")
-	for _, l := range h.lines() {
-		b.WriteString(l.String() + "\n")
-	}
-	b.WriteString("-->")
-	return b.String()
-}
+import "slices"
 
 // Expect is what the pack asks of its summary. Record and handoff line numbers
-// count from 1.
+// count from 1. As JSON it can be kept until the summary is written.
 type Expect struct {
-	Header        Header
-	Records       int            // of the whole session
-	Summary       []int          // records that the summary stands for, in any order
-	Shown         []int          // those of them in the pack, ascending
-	Groups        map[string]int // each wants its record cited
-	HandoffLines  int
-	HandoffGroups map[string]int
-	Claims        map[int]string // record to the text its excerpt must come from
+	Header        Header         `json:"header"`
+	Records       int            `json:"records"` // of the whole session
+	Summary       []int          `json:"summary"` // records that the summary stands for, in any order
+	Shown         []int          `json:"shown"`   // those of them in the pack, ascending
+	Groups        map[string]int `json:"groups"`  // each wants its record cited
+	HandoffLines  int            `json:"handoffLines"`
+	HandoffGroups map[string]int `json:"handoffGroups"`
+	Claims        map[int]string `json:"claims"` // record to the text its excerpt must come from
+
+	// Limits of Summary.Prose, or of the whole text without white space around it; 0
+	// is none. Coverage lines, which the pack demands, count in the latter only.
+	MaxChars  int  `json:"maxChars"`
+	MaxTokens int  `json:"maxTokens"` // as estimated
+	Whole     bool `json:"whole"`
 }
 
 // shows reports whether the pack displays an anchor.

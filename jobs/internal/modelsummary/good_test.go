@@ -113,3 +113,19 @@ func TestNoHandoffNoClaims(t *testing.T) {
 		t.Error(strings.Join(told(problems), "\n"))
 	}
 }
+
+func TestComment(t *testing.T) {
+	got := ms.Header{"A", "B", "C", "D", "E", "F", "G"}.Comment()
+	want := `<!-- claude-jsonl-compressor:model-summary v11
+source_sha256: A
+summary_source_sha256: B
+evidence_anchor_lines_digest: C
+required_anchor_groups_digest: D
+handoff_summary_digest: E
+pack_request_digest: F
+required_claim_sources_digest: G
+-->`
+	if got != want {
+		t.Error(got)
+	}
+}

@@ -32,9 +32,8 @@ type line struct {
 	wrong   bool // reported for another reason than that it cites nothing
 }
 
-// split cuts a text at its line ends and drops a byte order mark.
+// split cuts a text at its line ends.
 func split(text string) []line {
-	text = strings.TrimPrefix(text, "\ufeff")
 	lines := make([]line, 0, 1+strings.Count(text, "\n"))
 	for {
 		i := strings.IndexAny(text, "\r\n")

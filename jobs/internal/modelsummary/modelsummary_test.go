@@ -2,7 +2,6 @@ package modelsummary_test
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	ms "github.com/precis-dev/precis/jobs/internal/modelsummary"
@@ -89,11 +88,6 @@ Unknown from provided anchors.
 
 - The handoff begins and ends there. [H1, H3]
 `
-
-// lineOf is the number of the first line that begins so.
-func lineOf(text, begin string) int {
-	return 1 + slices.IndexFunc(strings.Split(text, "\n"), func(l string) bool { return strings.HasPrefix(l, begin) })
-}
 
 // swap replaces one text by another, once. It panics if there is none.
 func swap(text, from, to string) string {

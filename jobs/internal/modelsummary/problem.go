@@ -11,6 +11,7 @@ const (
 	NoSummary    = "no-summary"    // a text that is something else
 	Encoding     = "encoding"      // bytes that are no UTF-8
 	TooShort     = "too-short"     // fewer than 800 characters
+	TooLong      = "too-long"      // more than the room there is for it
 	FenceOpen    = "fence-open"    // a code fence that is not closed
 	Comment      = "comment"       // an HTML comment in the body
 	NoAccess     = "no-access"     // the author speaks of what it is or cannot see

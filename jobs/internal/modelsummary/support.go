@@ -10,10 +10,6 @@ import (
 	"github.com/precis-dev/precis/jobs/internal/jsonspan"
 )
 
-// minSupport is how many characters an excerpt has at least, where its record has
-// as many.
-const minSupport = 12
-
 const (
 	supportMark    = " support_text_json="
 	dispositionEnd = " disposition=covered"
@@ -166,7 +162,7 @@ func misspelt(text string) int {
 
 // support holds an excerpt to its record: a part of it that tells something.
 func (c *checker) support(i, n int, excerpt, source string) {
-	least := min(minSupport, utf8.RuneCountInString(strings.TrimSpace(source)))
+	least := min(MinSupport, utf8.RuneCountInString(strings.TrimSpace(source)))
 	rule, what := "", ""
 	switch {
 	case isBlank(excerpt) || !substantive(excerpt) && substantive(source):

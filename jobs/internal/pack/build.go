@@ -7,13 +7,16 @@ import (
 	"strings"
 
 	"github.com/precis-dev/precis/jobs/internal/evidence"
+	"github.com/precis-dev/precis/jobs/internal/modelsummary"
 	"github.com/precis-dev/precis/jobs/internal/transcript"
 )
 
-// Pack is an evidence pack and what a summary of it is checked against.
+// Pack is an evidence pack and what went into it.
 type Pack struct {
 	Text          []byte
-	Header        Header
+	Header        modelsummary.Header
+	Records       int            // of the file
+	Folded        []int          // numbers of the folded records, in the order of the conversation
 	Anchors       []int          // numbers of the records shown, ascending
 	Groups        map[string]int // the record that covers each group
 	HandoffGroups map[string]int // the handoff line that covers each
@@ -27,6 +30,14 @@ type Pack struct {
 
 // Truncated reports that optional evidence is missing.
 func (p *Pack) Truncated() bool { return len(p.Omitted) > 0 }
+
+// Expect is what a summary written from the pack is checked against.
+func (p *Pack) Expect() modelsummary.Expect {
+	return modelsummary.Expect{
+		Header: p.Header, Records: p.Records, Summary: p.Folded, Shown: p.Anchors, Groups: p.Groups,
+		HandoffLines: p.HandoffLines, HandoffGroups: p.HandoffGroups, Claims: p.Claims,
+	}
+}
 
 // Omission is an optional record that is not shown.
 type Omission struct {
@@ -76,7 +87,7 @@ func (c *collector) frame(items []item, from int) (*frame, error) {
 	f := &frame{
 		req: c.req, total: len(c.src.Records), maxTokens: c.req.Binding.PackTokens,
 		groups: groupsOf(items, from, len(c.req.Fold)), handoff: c.req.handoffLines(),
-		header: Header{
+		header: modelsummary.Header{
 			Source: hex.EncodeToString(c.src.SHA256[:]), SummarySource: full, Anchors: half, Groups: half,
 			Handoff: evidence.HandoffDigest(c.req.Binding.Handoff), Request: request, Claims: full,
 		},
@@ -209,6 +220,7 @@ func (c *collector) finish(f *frame, chosen []*item) (*Pack, error) {
 	p := &Pack{
 		Groups: asMap(f.groups), HandoffGroups: asMap(f.handoffGroups), HandoffLines: len(f.handoff),
 		Claims: c.claims, Omitted: c.omitted, Priors: f.priors, PriorChars: f.priorChars,
+		Records: f.total, Folded: numbers(c.req.Fold),
 	}
 	room := 0
 	for _, it := range chosen {
@@ -230,6 +242,15 @@ func (c *collector) finish(f *frame, chosen []*item) (*Pack, error) {
 	return p, nil
 }
 
+// numbers are those of records, which a pack counts from 1.
+func numbers(records []int) []int {
+	n := slices.Clone(records)
+	for i := range n {
+		n[i]++
+	}
+	return n
+}
+
 // seal fills in what is known once the evidence is chosen.
 func (c *collector) seal(f *frame, p *Pack) error {
 	groups := make(map[string][]int, len(f.groups))
@@ -247,11 +268,11 @@ func (c *collector) seal(f *frame, p *Pack) error {
 	f.header.Anchors = evidence.AnchorsDigest(p.Anchors)
 	f.shown, f.omitted, f.truncated = len(p.Anchors), len(c.omitted), p.Truncated()
 	f.reasons = map[string]int{}
-	numbers := make([]int, len(c.omitted))
+	omitted := make([]int, len(c.omitted))
 	for i, o := range c.omitted {
 		f.reasons[string(o.Why)]++
-		numbers[i] = o.N
+		omitted[i] = o.N
 	}
-	f.omittedDigest = evidence.AnchorsDigest(numbers)
+	f.omittedDigest = evidence.AnchorsDigest(omitted)
 	return nil
 }

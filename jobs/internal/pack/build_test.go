@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/precis-dev/precis/jobs/internal/modelsummary"
 	st "github.com/precis-dev/precis/jobs/internal/sessiontest"
 	"github.com/precis-dev/precis/jobs/internal/tokens"
 )
@@ -25,7 +26,7 @@ func TestHeaderOfAPack(t *testing.T) {
 	r := request(3)
 	r.Binding.Handoff = []byte("one\ntwo")
 	p := mustBuild(t, src, r)
-	want := Header{
+	want := modelsummary.Header{
 		Source:        fmt.Sprintf("%x", src.SHA256),
 		SummarySource: sha(strings.Join(lines, "\n")),
 		Anchors:       sha("1,2,3")[:16],
@@ -55,6 +56,11 @@ func TestRequestDigestBindsTerms(t *testing.T) {
 	if digest(other) == base || digest(twice) != base {
 		t.Error("the digest does not follow the words")
 	}
+	given := request(0)
+	given.Binding.SummaryTemplate, given.Binding.ImportanceWords, given.Binding.TopicPatterns = "x", "y", "z"
+	if digest(given) != base {
+		t.Error("digests can be given")
+	}
 	renamed := request(0)
 	renamed.Terms.Topics[0].Name = "flux"
 	if digest(renamed) == base {
@@ -64,7 +70,7 @@ func TestRequestDigestBindsTerms(t *testing.T) {
 
 func TestEmptyPack(t *testing.T) {
 	p := mustBuild(t, open(t, []byte(user(`"Hi."`))), request(0))
-	want := Header{
+	want := modelsummary.Header{
 		Source: p.Header.Source, Request: p.Header.Request, Handoff: "none",
 		SummarySource: "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
 		Anchors:       "e3b0c44298fc1c14", Groups: "44136fa355b3678a",
@@ -80,19 +86,24 @@ func TestEmptyPack(t *testing.T) {
 	}
 }
 
-func TestComment(t *testing.T) {
-	got := Header{"A", "B", "C", "D", "E", "F", "G"}.Comment()
-	want := `<!-- claude-jsonl-compressor:model-summary v11
-source_sha256: A
-summary_source_sha256: B
-evidence_anchor_lines_digest: C
-required_anchor_groups_digest: D
-handoff_summary_digest: E
-pack_request_digest: F
-required_claim_sources_digest: G
--->`
-	if got != want {
-		t.Error(got)
+// Records count from 1 in what is expected, and not only those of the pack.
+func TestExpect(t *testing.T) {
+	src := open(t, []byte(strings.Join([]string{user(`"Hi."`), answer(`{"type":"text","text":"Yes."}`), user(`"More."`), result("", "routine"), user(`"Bye."`)}, "\n")))
+	r := request(0)
+	r.Fold = []int{3, 1, 0}
+	r.Binding.Handoff = []byte("one\ntwo\n")
+	p := mustBuild(t, src, r)
+	want := modelsummary.Expect{
+		Header: p.Header, Records: 5, Summary: []int{4, 2, 1}, Shown: []int{1, 2},
+		Groups: map[string]int{
+			"human-user": 1, "latest-evidence": 1, "temporal-middle": 2, "temporal-late": 1,
+			"semantic-human-user-L000000001": 1, "semantic-assistant-semantic-L000000002": 2,
+		},
+		HandoffLines: 2, HandoffGroups: map[string]int{"handoff-early": 1, "handoff-late": 2},
+		Claims: map[int]string{1: "Hi.", 2: "Yes."},
+	}
+	if d := cmp.Diff(want, p.Expect()); d != "" {
+		t.Error(d)
 	}
 }
 
@@ -103,8 +114,8 @@ func TestTextOrder(t *testing.T) {
 	text := string(mustBuild(t, open(t, []byte(user(`"Hi."`)+"\n"+answer(`{"type":"text","text":"Yes."}`))), r).Text)
 	at := 0
 	for _, s := range []string{
-		"# Evidence Pack v11", "\n## Required Output Metadata\n", "\n" + Marker + "\n", "\n## Compression Context\n", "- Source: SOURCE_JSONL\n",
-		"\n## Required Model Behavior\n", "\n## Required Final Summary Shape\n", SummaryTitle + "\n## Current State\n", "\n" + EvidenceSection + "\n" + CoverageHeading + "\n## User Wording",
+		"# Evidence Pack v11", "\n## Required Output Metadata\n", "\n" + modelsummary.Marker + "\n", "\n## Compression Context\n", "- Source: SOURCE_JSONL\n",
+		"\n## Required Model Behavior\n", "\n## Required Final Summary Shape\n", modelsummary.Title + "\n## Current State\n", "\n" + modelsummary.EvidenceSection + "\n" + modelsummary.CoverageHeading + "\n## User Wording",
 		"\n## Required Anchor Coverage\n\n- `human-user`: L1\n- `latest-evidence`: L2\n- `semantic-assistant-semantic-L000000002`: L2\n- `semantic-human-user-L000000001`: L1\n- `temporal-early`: L1\n- `temporal-middle`: L2\n",
 		"\n## Required Handoff Anchor Coverage\n\n- `handoff-early`: H1\n- `handoff-middle`: H2\n- `handoff-latest`: H3\n",
 		"\n## Required Claim Support\n\n- L1\n- L2\n", "\n## Evidence Records\n\n- L1 type=", "\n- L2 type=",
@@ -136,9 +147,30 @@ func TestHandoffGroups(t *testing.T) {
 	}
 }
 
+// A summary depends on the instructions, not on the records alone. The digests
+// are computed again from what a pack shows.
+func TestRequestDigestBindsTemplate(t *testing.T) {
+	r := request(0)
+	p := mustBuild(t, open(t, nil), r)
+	part := func(from, to string) string {
+		_, rest, _ := strings.Cut(string(p.Text), from)
+		text, _, _ := strings.Cut(rest, to)
+		return text
+	}
+	template := part("## Required Model Behavior\n\n", "\n## Required Final") + part("in this order:\n\n", "\n"+anchorsHeading)
+	if TemplateDigest() != sha(template) {
+		t.Errorf("not the digest of %q", template)
+	}
+	r.Binding.SummaryTemplate = sha(template)
+	r.Binding.ImportanceWords, r.Binding.TopicPatterns, _ = r.Terms.Digests()
+	if want, err := r.Binding.Digest(); err != nil || p.Header.Request != want {
+		t.Errorf("%s, want %s, %v", p.Header.Request, want, err)
+	}
+}
+
 // What the instructions say is what the format demands.
 func TestBehavior(t *testing.T) {
-	for _, s := range []string{UnknownLine, CoverageHeading, fmt.Sprint(MinSummaryChars, " characters"), fmt.Sprint(MinSupportChars, " characters"), `- L42 support_text_json="words of that record" disposition=covered`} {
+	for _, s := range []string{modelsummary.Unknown, modelsummary.CoverageHeading, fmt.Sprint(modelsummary.MinChars, " characters"), fmt.Sprint(modelsummary.MinSupport, " characters"), `- L42 support_text_json="words of that record" disposition=covered`} {
 		if !strings.Contains(behavior, "`"+s+"`") && !strings.Contains(behavior, " "+s+" ") {
 			t.Errorf("%q is not in the instructions", s)
 		}
@@ -260,7 +292,7 @@ func TestLayoutOf(t *testing.T) {
 		{"ours", own, Own},
 		{"ours with other line ends", append([]byte("\xef\xbb\xbf"), bytes.ReplaceAll(own, []byte("\n"), []byte("\r\n"))...), Own},
 		{"another's", append([]byte("# Some other evidence pack v11\n"), rest...), Foreign},
-		{"a summary", []byte(Header{}.Comment() + "\n\n" + shape()), NoPack},
+		{"a summary", []byte(modelsummary.Header{}.Comment() + "\n\n" + shape()), NoPack},
 		{"nothing", nil, NoPack},
 	} {
 		if got := LayoutOf(tt.text); got != tt.want {

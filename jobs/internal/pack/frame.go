@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/precis-dev/precis/jobs/internal/evidence"
+	"github.com/precis-dev/precis/jobs/internal/modelsummary"
 	"github.com/precis-dev/precis/spec/canon"
 )
 
@@ -27,7 +29,7 @@ var behavior string
 // frame is everything in a pack but the lines of evidence.
 type frame struct {
 	req    *Request
-	header Header
+	header modelsummary.Header
 	total  int // records in the file
 
 	groups, handoffGroups []group
@@ -65,11 +67,15 @@ func (f *frame) before() []byte {
 	return append(b, "\n"+recordsHeading+"\n\n"...)
 }
 
+// TemplateDigest is summaryTemplateSha256: of what every pack tells the author to
+// write, however the records may differ.
+func TemplateDigest() string { return evidence.TemplateDigest([]byte(behavior + shape())) }
+
 // shape is the title and headings of a summary.
 func shape() string {
-	list := append([]string{SummaryTitle}, Sections()...)
-	i := slices.Index(list, EvidenceSection)
-	return strings.Join(slices.Insert(list, i+1, CoverageHeading), "\n") + "\n"
+	list := append([]string{modelsummary.Title}, modelsummary.Sections[:]...)
+	i := slices.Index(list, modelsummary.EvidenceSection)
+	return strings.Join(slices.Insert(list, i+1, modelsummary.CoverageHeading), "\n") + "\n"
 }
 
 func listed(b []byte, groups []group, letter byte, none string) []byte {

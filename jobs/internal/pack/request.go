@@ -9,8 +9,8 @@ import (
 )
 
 // Request is what decides what a pack shows. Binding holds what the request
-// digest is made of, the ceilings and the handoff file among it; its two digests
-// of words are filled in from Terms.
+// digest is made of, the ceilings and the handoff file among it; its digests of
+// words and template are filled in, whatever they are.
 type Request struct {
 	Fold  []int // records in the order of the conversation
 	Parts []Part
@@ -32,55 +32,6 @@ type Part struct {
 	End  int
 	Text string
 }
-
-// Header binds a summary to the pack it was written from.
-type Header struct {
-	Source, SummarySource, Anchors, Groups, Handoff, Request, Claims string
-}
-
-// Marker begins the comment that holds a header.
-const Marker = "<!-- claude-jsonl-compressor:model-summary v11"
-
-// Comment is the header as the pack shows it and a summary repeats it.
-func (h Header) Comment() string {
-	return Marker + "\nsource_sha256: " + h.Source +
-		"\nsummary_source_sha256: " + h.SummarySource +
-		"\nevidence_anchor_lines_digest: " + h.Anchors +
-		"\nrequired_anchor_groups_digest: " + h.Groups +
-		"\nhandoff_summary_digest: " + h.Handoff +
-		"\npack_request_digest: " + h.Request +
-		"\nrequired_claim_sources_digest: " + h.Claims +
-		"\n-->"
-}
-
-// What a summary is made of, letter for letter.
-const (
-	SummaryTitle    = "# Model-Assisted Semantic Compression Summary"
-	EvidenceSection = "## Evidence and Source Anchors"
-	CoverageHeading = "### Mandatory Evidence Coverage" // in the evidence section
-	UnknownLine     = "Unknown from provided anchors."
-)
-
-// Sections are a summary's headings of level 2, in order.
-func Sections() []string {
-	return []string{
-		"## Current State",
-		"## Timeline and Supersessions",
-		"## Decisions and Reasons",
-		"## Assistant Research Decisions and Rationales",
-		"## Rejected or Superseded Alternatives",
-		EvidenceSection,
-		"## User Wording and Constraints",
-		"## Risks, Unknowns, and Follow-Ups",
-		"## Recent Raw Context Boundary",
-	}
-}
-
-// Bounds of a summary.
-const (
-	MinSummaryChars = 800
-	MinSupportChars = 12 // of the text that supports a claim
-)
 
 // TooLarge says that evidence which may not be cut exceeds a ceiling.
 type TooLarge struct {
@@ -119,9 +70,10 @@ func (r *Request) check() error {
 	return nil
 }
 
-// bound is the request's binding with the digests of the words.
+// bound is the digest of the request with the words and the template in use.
 func (r *Request) bound() (string, error) {
 	b := r.Binding
+	b.SummaryTemplate = TemplateDigest()
 	var err error
 	if b.ImportanceWords, b.TopicPatterns, err = r.Terms.Digests(); err != nil {
 		return "", err

@@ -185,11 +185,11 @@ func excerpt(text string) string {
 	r := []rune(text)
 	start := max(0, slices.IndexFunc(r, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }))
 	for n := 40; n < len(r)-start; n *= 2 {
-		if part := string(r[start : start+n]); len([]rune(strings.TrimSpace(part))) >= 12 {
+		if part := string(r[start : start+n]); len([]rune(strings.TrimSpace(part))) >= modelsummary.MinSupport {
 			return part
 		}
 	}
-	if len(r)-start >= 12 {
+	if len(r)-start >= modelsummary.MinSupport {
 		return string(r[start:])
 	}
 	return text
