@@ -143,7 +143,7 @@ func exit(ctx context.Context, items []ItemResult, err error) int {
 	}
 	r := refusal(err)
 	switch {
-	case r != nil && (r.Class == "unknown-kind" || r.Class == step.NotAvailable), isProblem(err):
+	case r != nil && r.Class == "unknown-kind", isProblem(err):
 		return exitUsage
 	case r == nil && ctx.Err() != nil:
 		return exitInterrupted

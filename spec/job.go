@@ -180,13 +180,3 @@ func (j *Job) Position(path string) (line, col int) {
 	m := j.spots.nearest(pointer(path))
 	return m.line, m.col
 }
-
-// Problem is something wrong with a field of the job that only those can tell who
-// know more than its schema. It has the place and the source line of the field,
-// as the problems of [Load] have.
-func (j *Job) Problem(path, code, what, hint string) Problem {
-	d := &document{file: j.File, text: j.text}
-	ptr := pointer(path)
-	d.reportAt(j.spots.nearest(ptr), ptr, code, what, hint)
-	return d.problems()[0]
-}

@@ -93,25 +93,6 @@ func TestPosition(t *testing.T) {
 	}
 }
 
-// A problem found later reads like one found here.
-func TestJobProblem(t *testing.T) {
-	job := parse(t, long, "run.onFailure=stop")
-	for _, c := range []struct {
-		path string
-		want spec.Problem
-	}{
-		{"mode.leaf", spec.Problem{File: "job.yaml", Line: 11, Col: 9, Source: "  leaf: 36e1a85a"}},
-		{"input.sessions[1]", spec.Problem{File: "job.yaml", Line: 5, Col: 27, Source: `  sessions: ["s/*.jsonl", t.jsonl]`}},
-		{"input.agent", spec.Problem{File: "job.yaml", Line: 4, Col: 1, Source: "input:"}}, // not written: its section
-		{"run.onFailure", spec.Problem{File: "--set", Source: "run.onFailure=stop"}},
-	} {
-		c.want.Path, c.want.Code, c.want.What, c.want.Hint = c.path, "not-available", "is not available", "wait"
-		if d := cmp.Diff(c.want, job.Problem(c.path, "not-available", "is not available", "wait")); d != "" {
-			t.Errorf("%s: %s", c.path, d)
-		}
-	}
-}
-
 func TestResolve(t *testing.T) {
 	job, err := spec.Parse(filepath.Join("jobs", "a", "job.yaml"), []byte(small), nil)
 	if err != nil {

@@ -6,8 +6,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/precis-dev/precis/engine/step"
-	"github.com/precis-dev/precis/jobs"
 	"github.com/precis-dev/precis/spec"
 )
 
@@ -49,10 +47,7 @@ type checked struct {
 func (c *cli) check(files, set []string) error {
 	all, ok := []checked{}, true
 	for _, file := range files {
-		job, err := c.load(file, set)
-		if err == nil {
-			err = runnable(jobs.Kinds(), job)
-		}
+		_, err := c.load(file, set)
 		problems, err := problemsOf(err)
 		if err != nil {
 			return err
@@ -94,36 +89,6 @@ func (c *cli) load(file string, set []string) (*spec.Job, error) {
 		return nil, usagef("check the path; precis init compress prints a job to begin with", "%s", err.Error())
 	}
 	return job, err
-}
-
-// runnable asks the job's kind whether this version can run the job. The error is
-// [spec.Problems] if it cannot.
-func runnable(kinds []step.Kind, job *spec.Job) error {
-	for _, k := range kinds {
-		checker, ok := k.(step.Checker)
-		if !ok || k.Name() != job.Kind {
-			continue
-		}
-		return refused(job, checker.Check(job))
-	}
-	return nil
-}
-
-// refused turns the refusals in an error into problems of the job's text.
-func refused(job *spec.Job, err error) error {
-	all := []error{err}
-	if joined, ok := err.(interface{ Unwrap() []error }); ok {
-		all = joined.Unwrap()
-	}
-	var problems spec.Problems
-	for _, e := range all {
-		var r *step.Refusal
-		if !errors.As(e, &r) {
-			return err
-		}
-		problems = append(problems, job.Problem(r.Place.Path, r.Class, r.Message, r.Next))
-	}
-	return problems
 }
 
 // problemsOf takes the problems of a job out of an error.

@@ -56,11 +56,11 @@ func (c *cli) digest(job *spec.Job, canonical bool) error {
 		_, err := fmt.Fprintln(c.out, job.Digest())
 		return err
 	}
-	handoff, err := compress.ReadHandoff(c.fs, job)
+	texts, err := compress.ReadTexts(c.fs, job)
 	if err != nil {
 		return err
 	}
-	request := compress.Request(job, compress.HandoffDigest(handoff))
+	request := compress.Request(job, texts)
 	return writeJSON(c.out, map[string]string{"spec": job.Digest(), "request": request})
 }
 

@@ -44,7 +44,7 @@ EXIT STATUS
 
 func kinds() []string {
 	var names []string
-	for _, k := range jobs.Kinds() {
+	for _, k := range jobs.Kinds(jobs.World{}) {
 		names = append(names, k.Name())
 	}
 	return names

@@ -116,7 +116,7 @@ func (c *cli) run(ctx context.Context, files []string, o engine.Options, dry boo
 func (c *cli) engine() *engine.Engine {
 	env := engine.OSEnv(c.state, c.log())
 	env.FS, env.Command = c.fs, c.command
-	return engine.New(env, jobs.Kinds()...)
+	return engine.New(env, jobs.Kinds(world())...)
 }
 
 // heading sets several jobs apart.

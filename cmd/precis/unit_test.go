@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"reflect"
 	"slices"
 	"strings"
 	"syscall"
@@ -239,49 +238,6 @@ func TestPathsStayWhole(t *testing.T) {
 	p.path("report", long, " (replaced)")
 	if want := "  report     " + long + " (replaced)\n"; b.String() != want {
 		t.Errorf("got %q, want %q", b.String(), want)
-	}
-}
-
-// picky is a kind that refuses what it is told to.
-type picky struct {
-	step.Kind // of which only the name is asked
-	name      string
-	err       error
-}
-
-func (k picky) Name() string          { return k.name }
-func (k picky) Check(*spec.Job) error { return k.err }
-
-// plainKind is one that has nothing to check.
-type plainKind struct{ step.Kind }
-
-func TestRunnable(t *testing.T) {
-	const text = `{"version":1,"kind":"compress","input":{"sessions":["s"]},"mode":{"summary":"deterministic"},"publish":{"to":"none"}}`
-	job, err := spec.Parse("job.json", []byte(text), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	broken := errors.New("broken")
-	refusal := &step.Refusal{Class: "not-available", Message: "none is not available", Next: "wait", Place: step.Place{Path: "publish.to"}}
-	column := strings.Index(text, `"none"`) + 1
-	problem := spec.Problems{{File: "job.json", Line: 1, Col: column, Path: "publish.to", Code: "not-available", What: "none is not available", Hint: "wait", Source: text}}
-	tests := []struct {
-		name string
-		kind step.Kind
-		want error
-	}{
-		{"fine", picky{name: "compress"}, nil},
-		{"refused", picky{name: "compress", err: refusal}, problem},
-		{"wrapped", picky{name: "compress", err: fmt.Errorf("check: %w", refusal)}, problem},
-		{"refused twice", picky{name: "compress", err: errors.Join(refusal, refusal)}, append(problem[:1:1], problem...)},
-		{"broken", picky{name: "compress", err: broken}, broken},
-		{"of another kind", picky{name: "validate", err: refusal}, nil},
-		{"without a check", plainKind{}, nil},
-	}
-	for _, test := range tests {
-		if got := runnable([]step.Kind{test.kind}, job); !reflect.DeepEqual(got, test.want) {
-			t.Errorf("%s: got %#v, want %#v", test.name, got, test.want)
-		}
 	}
 }
 

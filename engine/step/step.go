@@ -31,22 +31,11 @@ type Kind interface {
 	Steps(env Env, job *spec.Job, item Item) ([]Step, error)
 }
 
-// Checker is implemented by a [Kind] that cannot run every job its schema allows.
-type Checker interface {
-	// Check says whether this version can run the job, from the job alone. The
-	// error is a *[Refusal] of class [NotAvailable] whose Place.Path is the field
-	// to change, or several of them, joined.
-	Check(job *spec.Job) error
-}
-
 // Guard is implemented by a [Kind] that replaces files which other programs use.
 type Guard interface {
 	// Idle refuses when such a program may still write to the file.
 	Idle(f afero.Fs, path string) error
 }
-
-// NotAvailable is the class of what a job may say and this version cannot do.
-const NotAvailable = "not-available"
 
 // Item is one unit of work of a run, usually one session.
 type Item struct {

@@ -12,7 +12,9 @@ import (
 	"github.com/gowebpki/jcs"
 	"github.com/precis-dev/precis/engine/step"
 	"github.com/precis-dev/precis/jobs/internal/agents"
+	"github.com/precis-dev/precis/jobs/internal/author"
 	"github.com/precis-dev/precis/jobs/internal/finding"
+	"github.com/precis-dev/precis/jobs/internal/pack"
 	"github.com/precis-dev/precis/jobs/internal/pairing"
 	"github.com/precis-dev/precis/jobs/internal/partition"
 	"github.com/precis-dev/precis/jobs/internal/sessions"
@@ -36,8 +38,12 @@ type fold struct {
 	choice    *topology.Choice
 	sel       *topology.Selection // of the choice
 	pairs     pairing.Report
-	handoff   handoff
+	texts     Texts
 	requested string // the request digest
+	authors   author.World
+	priors    priors
+	solver    *solver
+	planning  *planning // with a summary that is asked for
 	solution  *solution
 	verified  *transcript.Index
 	warnings  []finding.Finding
@@ -231,22 +237,27 @@ func (f *fold) refuse(class, message, next string) error {
 // request is the digest of everything that decides what is selected and shown.
 func (f *fold) request() string {
 	if f.requested == "" {
-		f.requested = Request(f.job, HandoffDigest(f.handoff.file))
+		f.requested = Request(f.job, f.texts)
 	}
 	return f.requested
 }
 
-// Request is the request digest of a job whose handoff file has the SHA-256
-// ("none" without one).
-func Request(job *spec.Job, handoffDigest string) string {
-	return job.RequestDigest(map[string]string{
+// Request is the request digest of a job with these texts.
+func Request(job *spec.Job, t Texts) string {
+	resources := map[string]string{
 		"engine":  EngineVersion,
 		"pack":    fmt.Sprint(PackVersion),
 		"layout":  summary.Version,
 		"terms":   summary.TermsDigest(),
-		"handoff": handoffDigest,
+		"handoff": t.handoffDigest(),
 		"client":  rules(job).Version,
-	})
+	}
+	if job.Mode.Summary == "model" {
+		resources["fold"] = job.Author.Fold
+		resources["template"] = pack.TemplateDigest()
+		resources["evidenceTerms"] = t.termsDigest()
+	}
+	return job.RequestDigest(resources)
 }
 
 // rules are those of the client that will resume the session; the schema knows

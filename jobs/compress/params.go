@@ -1,6 +1,7 @@
 package compress
 
 import (
+	"github.com/precis-dev/precis/jobs/internal/pack"
 	"github.com/precis-dev/precis/jobs/internal/summary"
 	"github.com/precis-dev/precis/spec"
 )
@@ -62,4 +63,40 @@ type reportParams struct {
 type publishParams struct {
 	To   string `json:"to"`
 	Path string `json:"path"`
+}
+
+// authorParams are who writes the summary, and what he is told.
+type authorParams struct {
+	Author       authorWho `json:"author"`
+	Instructions string    `json:"instructions"` // digest
+}
+
+type authorWho struct {
+	By      string   `json:"by"`
+	Model   string   `json:"model"`
+	Command []string `json:"command"`
+	BaseURL string   `json:"baseURL"`
+}
+
+type packParams struct {
+	foldParams
+	Author   packAuthor `json:"author"`
+	Template string     `json:"template"` // digest
+	Terms    string     `json:"terms"`    // likewise
+}
+
+type packAuthor struct {
+	Fold string `json:"fold"`
+}
+
+func (f *fold) packParams() packParams {
+	return packParams{newFoldParams(f.job), packAuthor{f.job.Author.Fold}, pack.TemplateDigest(), f.texts.termsDigest()}
+}
+
+type textParams struct {
+	Mode textMode `json:"mode"`
+}
+
+type textMode struct {
+	Embed string `json:"embed"`
 }

@@ -14,8 +14,8 @@ import (
 )
 
 // publishStep puts the candidate beside the session.
-func (f *fold) publishStep(ctx context.Context, _ step.Input) (step.Output, error) {
-	if err := f.composed(ctx); err != nil {
+func (f *fold) publishStep(ctx context.Context, in step.Input) (step.Output, error) {
+	if err := f.composed(ctx, in); err != nil {
 		return step.Output{}, err
 	}
 	if err := f.session.Unchanged(f.env.FS); err != nil {
@@ -60,8 +60,8 @@ func (f *fold) write(w io.Writer) error {
 }
 
 // intendCandidate says what the publication will find to do.
-func (f *fold) intendCandidate(ctx context.Context, _ step.Input) ([]step.Published, error) {
-	if err := f.composed(ctx); err != nil {
+func (f *fold) intendCandidate(ctx context.Context, in step.Input) ([]step.Published, error) {
+	if err := f.composed(ctx, in); err != nil {
 		return nil, err
 	}
 	p := step.Published{Op: step.Create, Path: f.target(), Bytes: f.verified.Size, SHA256: f.candidateSum()}

@@ -30,8 +30,8 @@ func (f *fold) idle() error {
 }
 
 // replaceStep puts the candidate in the place of the session.
-func (f *fold) replaceStep(ctx context.Context, _ step.Input) (step.Output, error) {
-	if err := f.composed(ctx); err != nil {
+func (f *fold) replaceStep(ctx context.Context, in step.Input) (step.Output, error) {
+	if err := f.composed(ctx, in); err != nil {
 		return step.Output{}, err
 	}
 	i := f.intent()
@@ -75,8 +75,8 @@ func (f *fold) backupDir() string {
 
 // intendReplacement says what will stand under the session's name, and instead of
 // what.
-func (f *fold) intendReplacement(ctx context.Context, _ step.Input) ([]step.Published, error) {
-	if err := f.composed(ctx); err != nil {
+func (f *fold) intendReplacement(ctx context.Context, in step.Input) ([]step.Published, error) {
+	if err := f.composed(ctx, in); err != nil {
 		return nil, err
 	}
 	i := f.intent()

@@ -26,6 +26,7 @@ type Report struct {
 	After     step.Size         `json:"after"`
 	Gates     []Gate            `json:"gates"`
 	Tools     ReportTools       `json:"tools"`
+	Summary   ReportSummary     `json:"summary"`
 	Digests   map[string]string `json:"digests"`
 	Warnings  []Warning         `json:"warnings"`
 	Output    *ReportOutput     `json:"output,omitempty"`
@@ -103,10 +104,14 @@ type ReportOutput struct {
 
 // reportStep makes the report.
 func (f *fold) reportStep(ctx context.Context, in step.Input) (step.Output, error) {
-	if err := f.composed(ctx); err != nil {
+	if err := f.composed(ctx, in); err != nil {
 		return step.Output{}, err
 	}
-	data, err := json.MarshalIndent(f.report(), "", "  ")
+	written, err := f.reportSummary(in)
+	if err != nil {
+		return step.Output{}, err
+	}
+	data, err := json.MarshalIndent(f.report(written), "", "  ")
 	if err != nil {
 		return step.Output{}, err
 	}
@@ -114,7 +119,7 @@ func (f *fold) reportStep(ctx context.Context, in step.Input) (step.Output, erro
 	return step.Output{Artifacts: map[string]step.Artifact{"report": artifact}}, err
 }
 
-func (f *fold) report() *Report {
+func (f *fold) report(written ReportSummary) *Report {
 	x, sol := f.session.Index, f.solution
 	first := &x.Records[sol.sets.Raw[0]]
 	before, after := f.weights()
@@ -126,6 +131,7 @@ func (f *fold) report() *Report {
 		Cut:       ReportCut{sol.sets.Raw[0] + 1, int(first.Line)},
 		Before:    before,
 		After:     after,
+		Summary:   written,
 		Tools:     ReportTools{f.pairs.Uses, f.pairs.Results, f.pairs.Partial},
 		Digests: map[string]string{
 			"request": f.request(), "item": sol.item,

@@ -39,9 +39,17 @@ type solver struct {
 }
 
 // solve finds the cut.
-func (f *fold) solve(ctx context.Context) (*solution, error) {
+func (f *fold) solve(ctx context.Context) (*solver, *solution, error) {
+	if err := f.readPriors(); err != nil {
+		return nil, nil, err
+	}
 	s := &solver{f: f, cuts: partition.NewCuts(f.session.Index, f.sel)}
-	s.builder = summary.New(f.job.Budgets.SummaryChars)
+	s.builder = summary.New(f.ownRoom())
+	sol, err := s.solve(ctx)
+	return s, sol, err
+}
+
+func (s *solver) solve(ctx context.Context) (*solution, error) {
 	cut, err := s.start()
 	if err != nil {
 		return nil, err
@@ -51,7 +59,7 @@ func (f *fold) solve(ctx context.Context) (*solution, error) {
 		return nil, err
 	}
 	if sol != nil {
-		return sol, f.sendable(sol)
+		return sol, s.f.sendable(sol)
 	}
 	return nil, s.refuse(ctx, least)
 }
@@ -151,12 +159,23 @@ func (s *solver) at(ctx context.Context, cut int) (*solution, error) {
 	}
 	f := s.f
 	sets := f.setsAt(cut)
-	sol := &solution{cut: cut, sets: sets, active: s.cuts.Tokens(0), folded: s.cuts.Tokens(0) - s.cuts.Tokens(cut)}
-	sol.summary = s.builder.Text(f.facts(sets, sol.folded))
-	sol.digest = hash([]byte(sol.summary))
+	text := s.builder.Text(f.facts(sets, s.cuts.Tokens(0)-s.cuts.Tokens(cut)))
+	if f.asksModel() {
+		text = f.reserve(text, s.cuts.Tokens(0)-s.cuts.Tokens(cut))
+	} else {
+		text = f.layered(text)
+	}
+	return s.folded(cut, sets, text)
+}
+
+// folded is the candidate whose folded records the text stands for.
+func (s *solver) folded(cut int, sets *partition.Sets, text string) (*solution, error) {
+	f := s.f
+	sol := &solution{cut: cut, sets: sets, summary: text, active: s.cuts.Tokens(0), folded: s.cuts.Tokens(0) - s.cuts.Tokens(cut)}
+	sol.digest = hash([]byte(text))
 	sol.item = itemDigest(f.request(), f.session.SHA256(), sol.digest)
 	c, err := compose.Compose(compose.Input{
-		Source: f.session.Source, Selection: f.sel, Sets: sets, Item: sol.item, Summary: sol.summary,
+		Source: f.session.Source, Selection: f.sel, Sets: sets, Item: sol.item, Summary: text,
 		Fold: f.describe(sol, s.cuts.Tokens(cut)),
 	})
 	if err != nil {
@@ -179,7 +198,9 @@ func (s *solver) tell(ctx context.Context, cut int) error {
 			return err
 		}
 		for _, e := range entries {
-			s.builder.Add(e)
+			if e.Kind != summary.Prior || !s.f.priors.verbatim {
+				s.builder.Add(e)
+			}
 		}
 	}
 	return nil
@@ -273,8 +294,11 @@ func (s *solver) warn(rule, message string) {
 func (f *fold) facts(sets *partition.Sets, tokens int64) summary.Facts {
 	facts := summary.Facts{
 		Title: f.title(sets), SourcePrefix: f.session.SHA256()[:16],
-		Records: len(sets.Summary), Tokens: int(tokens), Handoff: f.handoff.lines,
+		Records: len(sets.Summary), Tokens: int(tokens),
 		First: slices.Min(sets.Summary) + 1, Last: slices.Max(sets.Summary) + 1,
+	}
+	if !f.asksModel() { // to whom they are evidence
+		facts.Handoff = f.texts.handoff()
 	}
 	facts.Cwd, facts.Branch, facts.Model = f.place(sets)
 	return facts

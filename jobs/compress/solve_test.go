@@ -103,7 +103,7 @@ func check(t *testing.T, f *fold, all []size, n, keep int) {
 			break
 		}
 	}
-	sol, err := f.solve(context.Background())
+	_, sol, err := f.solve(context.Background())
 	what := fmt.Sprintf("tokens %d, bytes %d, keep %d", b.Tokens, b.Bytes, keep)
 	switch {
 	case want > 0 && err != nil:
@@ -142,7 +142,7 @@ func hint(t *testing.T, f *fold, err error, what string) {
 			budget(value)
 		}
 	}
-	if _, err := again.solve(context.Background()); err != nil {
+	if _, _, err := again.solve(context.Background()); err != nil {
 		t.Errorf("%s: the advice %q does not help: %v", what, r.Next, err)
 	}
 }

@@ -45,41 +45,35 @@ func (f *fold) selectStep(ctx context.Context, _ step.Input) (step.Output, error
 	}}, nil
 }
 
-// solved finds the cut, once.
-func (f *fold) solved(ctx context.Context) error {
+// solved finds the cut and the text that stands for what is before it, once.
+func (f *fold) solved(ctx context.Context, in step.Input) (err error) {
 	if f.solution != nil {
 		return nil
+	}
+	if f.asksModel() {
+		if err := f.planned(ctx); err != nil {
+			return err
+		}
+		f.solution, err = f.withAnswer(in)
+		return err
 	}
 	if err := f.selected(ctx); err != nil {
 		return err
 	}
-	sol, err := f.solve(ctx)
-	if err != nil {
-		return err
-	}
-	f.solution = sol
-	return nil
-}
-
-// observeHandoff gives the handoff file, if there is one.
-func (f *fold) observeHandoff(context.Context) ([]step.Observed, error) {
-	if f.handoff.file == nil {
-		return nil, nil
-	}
-	a := step.Artifact{SHA256: hash(f.handoff.file), Bytes: int64(len(f.handoff.file))}
-	return []step.Observed{{Name: "handoff", Path: f.job.Resolve(f.job.Input.Handoff), Artifact: a}}, nil
+	_, f.solution, err = f.solve(ctx)
+	return err
 }
 
 // foldStep decides the cut and writes the summary.
 func (f *fold) foldStep(ctx context.Context, in step.Input) (step.Output, error) {
-	if err := f.solved(ctx); err != nil {
+	if err := f.solved(ctx, in); err != nil {
 		return step.Output{}, err
 	}
 	text, err := in.Put([]byte(f.solution.summary))
 	if err != nil {
 		return step.Output{}, err
 	}
-	observed, err := f.observeHandoff(ctx)
+	observed, err := f.observeTexts(ctx)
 	return step.Output{
 		Observed:  observed,
 		Artifacts: map[string]step.Artifact{"summary": text},
@@ -88,11 +82,11 @@ func (f *fold) foldStep(ctx context.Context, in step.Input) (step.Output, error)
 }
 
 // composed verifies the candidate, once.
-func (f *fold) composed(ctx context.Context) error {
+func (f *fold) composed(ctx context.Context, in step.Input) error {
 	if f.verified != nil {
 		return nil
 	}
-	if err := f.solved(ctx); err != nil {
+	if err := f.solved(ctx, in); err != nil {
 		return err
 	}
 	x, findings, err := verify.Candidate(f.solution.candidate, f.session.Source, f.sel.Mode == topology.PhysicalTail, rules(f.job), func(int64) error { return ctx.Err() })
@@ -132,8 +126,8 @@ func (f *fold) unverified(findings []finding.Finding) error {
 }
 
 // composeStep builds and verifies the candidate.
-func (f *fold) composeStep(ctx context.Context, _ step.Input) (step.Output, error) {
-	if err := f.composed(ctx); err != nil {
+func (f *fold) composeStep(ctx context.Context, in step.Input) (step.Output, error) {
+	if err := f.composed(ctx, in); err != nil {
 		return step.Output{}, err
 	}
 	before, after := f.weights()

@@ -23,6 +23,7 @@ func (f *fold) reportWarnings(r *Report) []Warning {
 	if r.After.Tokens >= r.Before.Tokens {
 		add("nothing-gained", 0, "the new file costs %d tokens, the conversation had %d: there is too little to fold here", r.After.Tokens, r.Before.Tokens)
 	}
+	out = append(out, r.Summary.warn()...)
 	for _, w := range append(f.pairs.Findings, f.warnings...) {
 		add(w.Rule, w.Line, "%s", w.Message)
 	}

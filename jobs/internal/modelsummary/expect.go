@@ -1,6 +1,9 @@
 package modelsummary
 
-import "slices"
+import (
+	"bytes"
+	"slices"
+)
 
 // Expect is what the pack asks of its summary. Record and handoff line numbers
 // count from 1. As JSON it can be kept until the summary is written.
@@ -32,3 +35,9 @@ func (e *Expect) shows(a anchor) bool {
 
 // leastAnchors is how many different records a summary must cite.
 func (e *Expect) leastAnchors() int { return min(8, max(1, len(e.Shown)/80)) }
+
+// Names tells whether a text says that it is the summary of the records of a header,
+// be it right or wrong otherwise.
+func Names(text []byte, h Header) bool {
+	return bytes.Contains(text, []byte("summary_source_sha256: "+h.SummarySource))
+}

@@ -1,0 +1,224 @@
+package compress
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/precis-dev/precis/engine/step"
+	"github.com/precis-dev/precis/jobs/internal/evidence"
+	"github.com/precis-dev/precis/jobs/internal/modelsummary"
+	"github.com/precis-dev/precis/jobs/internal/pack"
+	"github.com/precis-dev/precis/jobs/internal/summary"
+	"github.com/precis-dev/precis/jobs/internal/topology"
+	"github.com/precis-dev/precis/spec/secret"
+)
+
+// Artifacts of an evidence pack: its text, what a summary of it is checked against,
+// and what is in it by numbers. Those of a part have its number behind a dash.
+const (
+	packName     = "pack"
+	expectName   = "expect"
+	evidenceName = "evidence"
+)
+
+// staged tells whether a fold that is too long for one pack is summarized in parts.
+func (f *fold) staged() bool { return f.job.Author.Fold == "staged" }
+
+// packStep decides the cut and makes the evidence pack: in parts, if it must be and
+// the job allows it.
+func (f *fold) packStep(ctx context.Context, in step.Input) (step.Output, error) {
+	if err := f.planned(ctx); err != nil {
+		return step.Output{}, err
+	}
+	out := step.Output{Artifacts: map[string]step.Artifact{}, Facts: map[string]any{"cut": f.planning.cut}}
+	p, err := pack.Build(f.session.Source, f.evidence())
+	large := new(pack.TooLarge)
+	switch {
+	case errors.As(err, &large) && f.staged():
+		err = f.packParts(in, &out)
+	case errors.As(err, &large):
+		return step.Output{}, f.tooLarge(large)
+	case err == nil:
+		err = f.putPack(in, &out, "", p, f.limits())
+	}
+	if err != nil {
+		return step.Output{}, err
+	}
+	out.Observed, err = f.observeTexts(ctx)
+	return out, err
+}
+
+// evidence asks for the pack of the whole fold.
+func (f *fold) evidence() pack.Request {
+	j, b, sets := f.job, f.job.Budgets, f.planning.sets
+	runs := len(f.sel.Lineage.Runs)
+	return pack.Request{
+		Fold: sets.Summary, Raw: len(sets.Raw), Mode: string(f.sel.Mode), Leaf: f.planning.candidate.Leaf,
+		Mixed: runs > 1, Transitions: max(0, runs-1), Terms: f.texts.terms(),
+		Binding: evidence.Request{
+			TargetRatio: b.Ratio, TargetEstimatedTokens: b.Tokens, MinRecentRecords: b.KeepRecords, SummaryCharBudget: b.SummaryChars,
+			PreserveActiveChain: f.sel.Mode != topology.PhysicalTail, MaxExtension: j.Mode.Extension, ResumeLeaf: j.Mode.Leaf,
+			MaxSnapshots: j.Checkpoints.Max, CheckpointPolicy: j.Checkpoints.Policy,
+			PackChars: b.PackChars, PackTokens: b.PackTokens, PriorsVerbatim: f.priors.verbatim, Handoff: f.texts.Handoff,
+		},
+	}
+}
+
+// limits are those of the summary that goes into the session.
+func (f *fold) limits() modelsummary.Expect {
+	return modelsummary.Expect{MaxChars: f.proseRoom(f.planning.appendix), MaxTokens: f.planning.spare, Whole: f.job.Mode.Embed == "full"}
+}
+
+// packParts makes a pack for each part of a fold that is too long for one. The
+// handoff is for the last pack, that of the parts.
+func (f *fold) packParts(in step.Input, out *step.Output) error {
+	req := f.evidence()
+	req.Binding.Handoff = nil
+	parts, err := pack.Split(f.session.Source, req, func(pos int) bool { return f.solver.cuts.Legal(pos) })
+	large := new(pack.TooLarge)
+	if errors.As(err, &large) {
+		return f.tooLarge(large)
+	}
+	if err != nil {
+		return err
+	}
+	limits, err := f.partLimits(len(parts))
+	for i, part := range parts {
+		if err != nil {
+			return err
+		}
+		req.Fold = part
+		var p *pack.Pack
+		if p, err = pack.Build(f.session.Source, req); err == nil {
+			err = f.putPack(in, out, fmt.Sprintf("-%d", i+1), p, limits)
+		}
+	}
+	out.Facts["parts"] = len(parts)
+	return err
+}
+
+// partLimits share out the last pack among the summaries of the parts.
+func (f *fold) partLimits(parts int) (modelsummary.Expect, error) {
+	b := f.job.Budgets
+	const frame, escapes = 12000, 10 // per cent
+	chars := (b.PackChars - frame) * (100 - escapes) / 100 / parts
+	if chars < summary.MinBudget {
+		return modelsummary.Expect{}, f.refuse("pack-too-large",
+			fmt.Sprintf("the conversation falls into %d parts, and a pack of %d characters (budgets.packChars) has no room for their summaries", parts, b.PackChars),
+			"raise budgets.packChars and budgets.packTokens as far as the model can read")
+	}
+	return modelsummary.Expect{
+		MaxChars: min(b.SummaryChars, chars), MaxTokens: (b.PackTokens - frame/4) * (100 - escapes) / 100 / parts,
+	}, nil
+}
+
+// Evidence says what is in a pack.
+type Evidence struct {
+	Chars       int `json:"chars"`
+	Tokens      int `json:"tokens"`      // estimated
+	Shown       int `json:"shown"`       // records
+	Mandatory   int `json:"mandatory"`   // of them
+	LeftOut     int `json:"leftOut"`     // optional records that are not shown
+	Credentials int `json:"credentials"` // what looks like one
+}
+
+// putPack stores a pack and what its summary is checked against.
+func (f *fold) putPack(in step.Input, out *step.Output, number string, p *pack.Pack, limits modelsummary.Expect) error {
+	expect := p.Expect()
+	expect.MaxChars, expect.MaxTokens, expect.Whole = limits.MaxChars, limits.MaxTokens, limits.Whole
+	numbers := Evidence{p.Chars, p.Tokens, len(p.Anchors), len(p.Claims), len(p.Omitted), len(secret.Find(p.Text))}
+	var err error
+	if out.Artifacts[packName+number], err = in.Put(p.Text); err != nil {
+		return err
+	}
+	if out.Artifacts[expectName+number], err = put(in, expect); err != nil {
+		return err
+	}
+	out.Artifacts[evidenceName+number], err = put(in, numbers)
+	return err
+}
+
+// put stores a value as JSON.
+func put(in step.Input, v any) (step.Artifact, error) {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return step.Artifact{}, err
+	}
+	return in.Put(data)
+}
+
+// get reads one again.
+func get[T any](in step.Input, name string) (v T, err error) {
+	data, err := in.Open(in.Artifacts[name])
+	if err == nil {
+		err = json.Unmarshal(data, &v)
+	}
+	return v, err
+}
+
+// tooLarge refuses evidence that exceeds a ceiling.
+func (f *fold) tooLarge(e *pack.TooLarge) error {
+	message, next, _ := strings.Cut(e.Error(), ": ")
+	return f.refuse("pack-too-large", message, next)
+}
+
+// parts are the steps that ask for the summaries of the parts, and the one that
+// makes the last pack from them; none where one pack has all.
+func (f *fold) parts(made map[string]step.Artifact) ([]step.Step, error) {
+	var steps []step.Step
+	needs := []string{"pack"}
+	for made[fmt.Sprintf("%s-%d", packName, len(steps)+1)] != (step.Artifact{}) {
+		s := f.asking(fmt.Sprintf("-%d", len(steps)+1))
+		steps = append(steps, s)
+		needs = append(needs, s.Name)
+	}
+	if len(steps) == 0 {
+		return nil, nil
+	}
+	return append(steps, step.Step{Name: "merge", Version: 1, Needs: needs, Observe: f.observeTexts, Run: f.mergeStep}), nil
+}
+
+// lastPack is the step that made the pack of the summary that goes into the session.
+func lastPack(in step.Input) string {
+	if in.Artifacts["merge/"+packName] != (step.Artifact{}) {
+		return "merge/"
+	}
+	return "pack/"
+}
+
+// mergeStep makes the last pack: the summaries of the parts are its evidence.
+func (f *fold) mergeStep(ctx context.Context, in step.Input) (step.Output, error) {
+	if err := f.planned(ctx); err != nil {
+		return step.Output{}, err
+	}
+	req := f.evidence()
+	end := 0
+	for i := 1; in.Artifacts[fmt.Sprintf("pack/%s-%d", packName, i)] != (step.Artifact{}); i++ {
+		number := fmt.Sprintf("-%d", i)
+		expect, err := get[modelsummary.Expect](in, "pack/"+expectName+number)
+		if err != nil {
+			return step.Output{}, err
+		}
+		s, err := answered(in, "author"+number, expect)
+		if err != nil {
+			return step.Output{}, err
+		}
+		end += len(expect.Summary)
+		req.Parts = append(req.Parts, pack.Part{End: end, Text: s.Prose})
+	}
+	p, err := pack.Build(f.session.Source, req)
+	if large := new(pack.TooLarge); errors.As(err, &large) {
+		return step.Output{}, f.tooLarge(large)
+	}
+	out := step.Output{Artifacts: map[string]step.Artifact{}, Facts: map[string]any{}}
+	if err == nil {
+		err = f.putPack(in, &out, "", p, f.limits())
+	}
+	if err == nil {
+		out.Observed, err = f.observeTexts(ctx)
+	}
+	return out, err
+}
