@@ -6,6 +6,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/precis-dev/precis/jobs/internal/modelsummary"
+	"github.com/precis-dev/precis/jobs/internal/modelsummary/mechanical"
 	st "github.com/precis-dev/precis/jobs/internal/sessiontest"
 	"github.com/precis-dev/precis/jobs/internal/topology"
 	"github.com/precis-dev/precis/jobs/internal/transcript"
@@ -37,9 +39,9 @@ func folded(b *testing.B) (*transcript.Source, Request) {
 	return src, r
 }
 
-// BenchmarkBuild makes one pack under ceilings that leave as much room for
-// optional evidence as a pack has at most by default.
-func BenchmarkBuild(b *testing.B) {
+// foldedWithRoom has ceilings that leave as much room for optional evidence as a
+// pack has at most by default.
+func foldedWithRoom(b *testing.B) (*transcript.Source, Request) {
 	src, r := folded(b)
 	_, err := Build(src, r)
 	e, ok := errors.AsType[*TooLarge](err)
@@ -47,11 +49,31 @@ func BenchmarkBuild(b *testing.B) {
 		b.Fatal(err)
 	}
 	r.Binding.PackChars, r.Binding.PackTokens = e.Chars+500_000, e.Tokens+150_000
+	return src, r
+}
+
+// BenchmarkBuild makes one pack.
+func BenchmarkBuild(b *testing.B) {
+	src, r := foldedWithRoom(b)
 	for b.Loop() {
 		p := mustBuild(b, src, r)
 		b.ReportMetric(float64(p.Chars), "chars")
 		b.ReportMetric(float64(len(p.Claims)), "claims")
 		b.ReportMetric(float64(len(p.Anchors)), "anchors")
+	}
+}
+
+// BenchmarkBuildAndCheck makes the pack again and checks a summary against it.
+func BenchmarkBuildAndCheck(b *testing.B) {
+	src, r := foldedWithRoom(b)
+	text, err := mechanical.Write(mustBuild(b, src, r).Text)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		if _, problems := modelsummary.Check(text, mustBuild(b, src, r).Expect()); len(problems) > 0 {
+			b.Fatal(modelsummary.Report(problems))
+		}
 	}
 }
 

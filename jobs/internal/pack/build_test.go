@@ -9,14 +9,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
-	"pgregory.net/rapid"
 
 	"github.com/precis-dev/precis/jobs/internal/modelsummary"
 	st "github.com/precis-dev/precis/jobs/internal/sessiontest"
-	"github.com/precis-dev/precis/jobs/internal/tokens"
 )
 
 // The digests, computed again from what they are of.
@@ -168,18 +165,6 @@ func TestRequestDigestBindsTemplate(t *testing.T) {
 	}
 }
 
-// What the instructions say is what the format demands.
-func TestBehavior(t *testing.T) {
-	for _, s := range []string{modelsummary.Unknown, modelsummary.CoverageHeading, fmt.Sprint(modelsummary.MinChars, " characters"), fmt.Sprint(modelsummary.MinSupport, " characters"), `- L42 support_text_json="words of that record" disposition=covered`} {
-		if !strings.Contains(behavior, "`"+s+"`") && !strings.Contains(behavior, " "+s+" ") {
-			t.Errorf("%q is not in the instructions", s)
-		}
-	}
-	if strings.Contains(behavior, "--") {
-		t.Error("the instructions show what they forbid")
-	}
-}
-
 // Optional evidence comes in by importance: where the room ends, what is less
 // important is missing.
 func TestOrderOfImportance(t *testing.T) {
@@ -297,112 +282,6 @@ func TestLayoutOf(t *testing.T) {
 	} {
 		if got := LayoutOf(tt.text); got != tt.want {
 			t.Errorf("%s: %d", tt.name, got)
-		}
-	}
-}
-
-// marked is a session in which each text holds a marker of its record, and what
-// its mandatory texts are.
-func marked(t *rapid.T) (data []byte, mandatory map[int]string) {
-	var b st.Builder
-	mandatory = map[int]string{}
-	parent := ""
-	filler := rapid.SampledFrom([]string{"", "must ", "error in src/a.go ", "決定 ", strings.Repeat("so on, ", 40), "\"\\\n\u2028 "})
-	for i := range rapid.IntRange(1, 25).Draw(t, "records") {
-		name := fmt.Sprint("r", i)
-		text := fmt.Sprintf("%s@%d@ %s", filler.Draw(t, "head"), i, filler.Draw(t, "tail"))
-		switch rapid.IntRange(0, 5).Draw(t, "kind") {
-		case 0:
-			b.User(name, parent, text)
-			mandatory[i+1] = text
-		case 1:
-			b.Assistant(name, parent, name, st.Thinking(text))
-			mandatory[i+1] = text
-		case 2:
-			b.User(name, parent, text, st.With("isCompactSummary", true))
-			mandatory[i+1] = text
-		case 3:
-			b.Assistant(name, parent, name, st.Use("t"+name, "Bash", map[string]any{"command": text}))
-		case 4:
-			b.Result(name, parent, "t", text)
-		case 5:
-			b.Attachment(name, parent, "hook", st.With("attachment.stdout", text))
-		}
-		parent = name
-	}
-	return b.Bytes(), mandatory
-}
-
-// TestPackOfAnyFold: nothing from outside the fold is in a pack, all mandatory
-// texts are in it whole, no ceiling is exceeded, and the header is that of what
-// is there.
-func TestPackOfAnyFold(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		data, mandatory := marked(t)
-		src := open(t, data)
-		r := request(0)
-		folded := map[int]bool{}
-		for i := range src.Records {
-			if rapid.Bool().Draw(t, "folded") {
-				r.Fold = append(r.Fold, i)
-				folded[i+1] = true
-			}
-		}
-		r.Binding.PackChars, r.Binding.PackTokens = rapid.IntRange(0, 15_000).Draw(t, "chars"), rapid.IntRange(0, 5_000).Draw(t, "tokens")
-		p, err := Build(src, r)
-		if e, ok := errors.AsType[*TooLarge](err); ok {
-			if e.Chars <= e.MaxChars && e.Tokens <= e.MaxTokens {
-				t.Fatal(err)
-			}
-			r.Binding.PackChars, r.Binding.PackTokens = e.Chars, e.Tokens
-			p, err = Build(src, r)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		checkPack(t, p, r, mandatory, folded, len(src.Records))
-	})
-}
-
-func checkPack(t *rapid.T, p *Pack, r Request, mandatory map[int]string, folded map[int]bool, records int) {
-	text := string(p.Text)
-	for n := 1; n <= records; n++ {
-		if !folded[n] && strings.Contains(text, fmt.Sprintf("@%d@", n-1)) {
-			t.Fatalf("L%d is not folded and in the pack", n)
-		}
-		whole, must := mandatory[n]
-		if must = must && folded[n]; !must {
-			continue
-		}
-		if p.Claims[n] != whole || !strings.Contains(text, " full_text_json="+string(quoted(nil, whole))+"\n") {
-			t.Fatalf("L%d is not whole", n)
-		}
-		delete(folded, n)
-	}
-	if chars := utf8.RuneCountInString(text); chars != p.Chars || chars > r.Binding.PackChars {
-		t.Fatalf("%d characters, said %d, of %d", chars, p.Chars, r.Binding.PackChars)
-	}
-	if n := tokens.Text(text); n != p.Tokens || n > r.Binding.PackTokens {
-		t.Fatalf("%d tokens, said %d, of %d", n, p.Tokens, r.Binding.PackTokens)
-	}
-	var shown []int
-	for line := range strings.Lines(evidenceLines(p)) {
-		var n int
-		if _, err := fmt.Sscanf(line, "- L%d type=", &n); err == nil {
-			shown = append(shown, n)
-		}
-	}
-	if !slices.Equal(shown, p.Anchors) || !slices.IsSorted(shown) {
-		t.Fatalf("shown %v, said %v", shown, p.Anchors)
-	}
-	for name, n := range p.Groups {
-		if !slices.Contains(shown, n) {
-			t.Fatalf("group %s: L%d is not shown", name, n)
-		}
-	}
-	for _, o := range p.Omitted {
-		if slices.Contains(shown, o.N) {
-			t.Fatalf("L%d is shown and said to be left out: %s", o.N, o.Why)
 		}
 	}
 }

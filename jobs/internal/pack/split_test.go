@@ -17,8 +17,8 @@ func anywhere(int) bool { return true }
 // and gives a pack; where there is no division, one turn alone is too large.
 func TestSplitOfAnyFold(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		data, _ := marked(t)
-		src := open(t, data)
+		m := drawMarked(t, "@")
+		src := open(t, m.Bytes())
 		r := request(len(src.Records))
 		barred := rapid.IntRange(0, len(r.Fold)).Draw(t, "barred")
 		legal := func(pos int) bool { return pos != barred }
