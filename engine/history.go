@@ -78,6 +78,7 @@ type StepDetail struct {
 	Ended     time.Time                `json:"ended,omitzero"`
 	Key       string                   `json:"key,omitempty"`
 	Artifacts map[string]step.Artifact `json:"artifacts,omitempty"`
+	Kept      map[string]step.Artifact `json:"kept,omitempty"` // of one that is not finished: what it got so far
 	Published []step.Published         `json:"published,omitempty"`
 	Facts     map[string]any           `json:"facts,omitempty"`
 	Failure   *journal.Outcome         `json:"failure,omitempty"`
@@ -90,15 +91,28 @@ func details(steps []*journal.Step) []StepDetail {
 			Step: s.StepStarted.Step, Phase: s.Phase, Home: s.Done.Home, Began: s.Began, Ended: s.Ended,
 			Key: s.Done.Key, Artifacts: s.Done.Artifacts, Published: s.Published, Facts: s.Done.Facts, Failure: s.Failure,
 		}
+		if s.Phase != journal.Finished {
+			list[i].Kept = s.Kept
+		}
 	}
 	return list
 }
 
-// Find gives a finished step's artifact, and the run that has it.
-func (d *ItemDetail) Find(run, artifact string) (home string, a step.Artifact, ok bool) {
+// Find gives an artifact of a step, and the run that has it. The name is the
+// artifact's, or "step/artifact".
+func (d *ItemDetail) Find(run, name string) (home string, a step.Artifact, ok bool) {
+	only, artifact, found := strings.Cut(name, "/")
+	if !found {
+		only, artifact = "", name
+	}
 	for _, s := range d.Steps {
-		if a, ok := s.Artifacts[artifact]; ok {
-			return cmp.Or(s.Home, run), a, true
+		if only != "" && only != s.Step {
+			continue
+		}
+		for _, have := range []map[string]step.Artifact{s.Artifacts, s.Kept} {
+			if a, ok := have[artifact]; ok {
+				return cmp.Or(s.Home, run), a, true
+			}
 		}
 	}
 	return "", step.Artifact{}, false

@@ -79,11 +79,8 @@ func (r *run) end(i int, t *itemRun, o journal.Outcome) {
 			o = t.outcome(context.Background(), err)
 		}
 	}
-	switch {
-	case o.Status == step.Interrupted && o.Next == "":
+	if o.Status == step.Interrupted && o.Next == "" {
 		o.Next = r.goOn()
-	case o.Open && r.journal != nil:
-		o.Next += ": " + r.goOn()
 	}
 	t.result.set(o)
 	r.results[i] = t.result

@@ -63,6 +63,9 @@ func (t *itemRun) outcome(ctx context.Context, err error) journal.Outcome {
 		o.Message = "the file stands, but the run was broken off before that was recorded"
 		return o
 	}
+	if r := refusal(err); o.Open && t.journal != nil {
+		o.Next += ": " + t.env.command("resume", append([]string{t.id}, r.Resume...)...)
+	}
 	var panicked *local.PanicError
 	if errors.As(err, &panicked) {
 		name, _ := t.current.Load().(string)

@@ -117,7 +117,7 @@ func (c *cli) root() *cobra.Command {
 	f.BoolVarP(&c.verbose, "verbose", "v", false, "log what is done, on standard error")
 	f.StringVar(&c.state, "state", defaultState, "keep the records of runs in this folder, `DIR`")
 	root.SetHelpCommand(helpVerb(root))
-	root.AddCommand(c.runVerb(), c.planVerb(), c.resumeVerb(), c.replayVerb(), c.restoreVerb(), c.runsVerb(), c.showVerb(), c.checkVerb(), c.digestVerb(), c.schemaVerb(), c.initVerb(),
+	root.AddCommand(c.runVerb(), c.planVerb(), c.resumeVerb(), c.replayVerb(), c.restoreVerb(), c.runsVerb(), c.showVerb(), c.checkSummaryVerb(), c.checkVerb(), c.digestVerb(), c.schemaVerb(), c.initVerb(),
 		c.inspectVerb(), c.validateVerb(), c.versionVerb(), c.completionVerb())
 	return root
 }

@@ -18,6 +18,7 @@ const (
 	exitFailed      = 1
 	exitUsage       = 2
 	exitCommitted   = 3
+	exitWaiting     = 4
 	exitDiffers     = 5
 	exitInterrupted = 130
 )

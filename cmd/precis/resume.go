@@ -9,13 +9,20 @@ import (
 )
 
 func (c *cli) resumeVerb() *cobra.Command {
-	return &cobra.Command{
+	var summaries []string
+	verb := &cobra.Command{
 		Use:   "resume RUN",
-		Short: "Go on with a run that was cut short",
+		Short: "Go on with a run that was cut short, or that waits",
 		Long: `resume goes on with a run that was interrupted, killed or cut off by a power
 failure, to the same bytes that it would have left. What it had finished is
 verified and not done again; a file that was being put in place is looked at, and
 put in place or left as it was.
+
+A run that waits for a summary takes it with --summary; the comment at the
+beginning of each file says which evidence pack it was written from. A summary
+that does not pass its check is told what is wrong with it, and the run still
+waits. An author that failed is asked again; what was answered is not asked for
+a second time.
 
 A job that was changed since is refused, and so is a session: the message says
 what changed. RUN is an id, the beginning of one, or last.
@@ -28,17 +35,29 @@ EXIT STATUS
   2    the job cannot be read any more, or the command line is wrong
   3    a file was changed, but what had to follow failed; of a replaced session
        the receipt is printed
+  4    a summary is still waited for
   130  interrupted again; nothing half-written is left`,
 		Example: `  precis resume last
+  precis resume last --summary summary.md
   precis runs`,
 		Args: between(1, 1, "a run"),
-		RunE: func(cmd *cobra.Command, args []string) error { return c.resume(cmd.Context(), args[0]) },
+		RunE: func(cmd *cobra.Command, args []string) error { return c.resume(cmd.Context(), args[0], summaries) },
 	}
+	verb.Flags().StringArrayVar(&summaries, "summary", nil, "a summary that the run waits for, in `FILE` (repeatable)")
+	return verb
 }
 
-func (c *cli) resume(ctx context.Context, id string) error {
+func (c *cli) resume(ctx context.Context, id string, summaries []string) error {
 	e := c.engine()
-	result, err := c.execution(ctx, e, engine.Options{}, resuming, func(o engine.Options) (engine.Result, error) {
+	var o engine.Options
+	for _, file := range summaries {
+		text, err := c.readText(file)
+		if err != nil {
+			return err
+		}
+		o.Brought = append(o.Brought, engine.Brought{Name: file, Text: text})
+	}
+	result, err := c.execution(ctx, e, o, resuming, func(o engine.Options) (engine.Result, error) {
 		return e.Resume(ctx, id, o)
 	})
 	if err != nil {

@@ -44,6 +44,11 @@ the session among the backups. It demands --session-closed, your word that no
 client has the session open, and refuses a session that is seen to be open all the
 same. precis restore puts the backup back.
 
+A job with mode.summary: model has its summaries written by the author that it
+names: a person, a command, or a model service. Where the run waits for one it
+ends with 4 and says how to go on. --until pack only makes what an author reads;
+precis show RUN --pack prints it.
+
 With --json: a JSON line for each event. The last line of a job is
 {"event": "run", "run", "exit", "items": [...]}.
 
@@ -54,6 +59,7 @@ EXIT STATUS
   2    a job has problems, cannot be read, or the command line is wrong
   3    a file was changed, but what had to follow failed; of a replaced session
        the receipt is printed
+  4    a summary is waited for
   130  interrupted; nothing half-written is left
 
 With several sessions: 0 if all ended in 0, else the smallest other code.`,
@@ -64,6 +70,7 @@ With several sessions: 0 if all ended in 0, else the smallest other code.`,
 		RunE: func(cmd *cobra.Command, args []string) error { o.Set = set; return c.run(cmd.Context(), args, o, dry) },
 	}
 	addSet(verb, &set)
+	verb.Flags().StringVar(&o.Until, "until", "", "end after this `STEP` of each session and what it needs, such as pack")
 	verb.Flags().BoolVar(&dry, "dry-run", false, "do everything in memory and list what would be changed")
 	addConsent(verb, &o)
 	return verb
@@ -203,7 +210,7 @@ func (c *cli) execution(ctx context.Context, e *engine.Engine, o engine.Options,
 	if c.json {
 		return result, committed(result, errors.Join(lines.Err(), c.receipts(result)))
 	}
-	t := teller{cli: c, engine: e, page: c.page(), task: how, began: began.Load()}
+	t := teller{cli: c, engine: e, page: c.page(), task: how, began: began.Load(), until: o.Until}
 	return result, committed(result, errors.Join(t.run(ctx, result, runErr), c.receipts(result)))
 }
 

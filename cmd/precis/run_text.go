@@ -47,7 +47,8 @@ type teller struct {
 	*page
 	engine      *engine.Engine
 	task        task
-	began       bool // whether there was anything to do
+	began       bool   // whether there was anything to do
+	until       string // the last step that was asked for, "" for all
 	interrupted bool
 	packs       map[string]*cas.Store // of runs, open
 }

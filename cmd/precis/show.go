@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -19,6 +20,7 @@ import (
 
 func (c *cli) showVerb() *cobra.Command {
 	var artifact string
+	var pack bool
 	verb := &cobra.Command{
 		Use:   "show RUN [SESSION...]",
 		Short: "Show a run: its sessions, steps, files and what to do next",
@@ -26,8 +28,10 @@ func (c *cli) showVerb() *cobra.Command {
 named, also the steps with their times and digests, and what they left. RUN is an
 id, the beginning of one, or last.
 
---artifact prints something that a step left of the session: report (as JSON) or
-summary (its text). They are in the record, and may hold words of the session.
+--artifact prints something that a step left of the session: report (as JSON),
+summary (its text), answer (what the author wrote). What several steps left has
+the step in front, such as author-2/answer. --pack prints the evidence that an
+author of the summary reads. All of them may hold words of the session.
 
 With --json: {"run", "status", "file", "opened", "exit", "detail": [{"item",
 "source", "result", "published", "steps": [...]}]}.
@@ -40,6 +44,9 @@ EXIT STATUS
   precis show last 3f2a9c1e-session --artifact report`,
 		Args: atLeastOne("run"),
 		RunE: func(_ *cobra.Command, args []string) error {
+			if pack {
+				artifact = "pack"
+			}
 			if artifact != "" {
 				return c.showArtifact(args[0], args[1:], artifact)
 			}
@@ -47,6 +54,8 @@ EXIT STATUS
 		},
 	}
 	verb.Flags().StringVar(&artifact, "artifact", "", "print this artifact of a session, `NAME`")
+	verb.Flags().BoolVar(&pack, "pack", false, "print the evidence pack of a session")
+	verb.MarkFlagsMutuallyExclusive("artifact", "pack")
 	return verb
 }
 
@@ -120,29 +129,32 @@ func (p *page) runInfo(d *engine.RunDetail) {
 func (p *page) detailTable(items []engine.ItemDetail) {
 	rows := make([][]string, len(items))
 	for i, d := range items {
-		rows[i] = []string{d.Item, statusOf(d.Result), "", ""}
+		rows[i] = []string{d.Item, statusOf(d), "", ""}
 		if s := d.Sizes; s != nil {
 			rows[i][2] = signed(s.Before.Bytes, s.After.Bytes)
 		}
-		if d.Result != nil {
-			rows[i][3] = d.Result.Class
+		if o := outcomeOf(d); o != nil {
+			rows[i][3] = o.Class
 		}
 	}
 	p.table(0, []column{{head: "session", stretch: true}, {head: "status"}, {head: "change", right: true}, {head: "reason"}}, rows)
 	p.blank()
 }
 
-func statusOf(o *journal.Outcome) string {
-	if o == nil {
-		return "open"
+// outcomeOf is how an item ended, or why it was left open; nil for neither.
+func outcomeOf(d engine.ItemDetail) *journal.Outcome { return cmp.Or(d.Result, d.Left) }
+
+func statusOf(d engine.ItemDetail) string {
+	if o := outcomeOf(d); o != nil {
+		return string(o.Status)
 	}
-	return string(o.Status)
+	return "open"
 }
 
 func (p *page) detail(d *engine.ItemDetail) {
-	p.title(d.Item, statusOf(d.Result))
+	p.title(d.Item, statusOf(*d))
 	p.path("session", d.Source, "")
-	if r := d.Result; r != nil && r.Class != "" {
+	if r := outcomeOf(*d); r != nil && r.Class != "" {
 		p.row("reason", r.Class+": "+joined(r.Message))
 		if r.Next != "" {
 			p.row("next", r.Next)
@@ -180,7 +192,7 @@ func (p *page) files(done, session string, files []step.Published) {
 func (p *page) steps(steps []engine.StepDetail) {
 	var rows [][]string
 	for _, s := range steps {
-		row := []string{s.Step, string(s.Phase), "", brief(s.Key), artifactNames(s)}
+		row := []string{s.Step, phase(s), "", brief(s.Key), artifactNames(s)}
 		switch {
 		case s.Home != "":
 			row[2] = "earlier run"
@@ -194,6 +206,14 @@ func (p *page) steps(steps []engine.StepDetail) {
 	}
 }
 
+// phase is how far a step came: one that failed says how.
+func phase(s engine.StepDetail) string {
+	if s.Phase == journal.Failed && s.Failure.Open {
+		return string(s.Failure.Status)
+	}
+	return string(s.Phase)
+}
+
 // nextOf says what can be done about a run.
 func (c *cli) nextOf(p *page, d *engine.RunDetail) {
 	switch d.Status {
@@ -201,7 +221,7 @@ func (c *cli) nextOf(p *page, d *engine.RunDetail) {
 		p.row("next", "wait for it; or end that process, and then")
 		p.path("", c.command("resume", d.Run), "")
 		return
-	case engine.RunInterrupted:
+	case engine.RunInterrupted, engine.RunWaiting:
 		p.path("next", c.command("resume", d.Run), "")
 		return
 	}
@@ -228,5 +248,5 @@ func replacedStill(i engine.ItemDetail) bool {
 }
 
 func artifactNames(s engine.StepDetail) string {
-	return strings.Join(slices.Sorted(maps.Keys(s.Artifacts)), ", ")
+	return strings.Join(append(slices.Sorted(maps.Keys(s.Artifacts)), slices.Sorted(maps.Keys(s.Kept))...), ", ")
 }

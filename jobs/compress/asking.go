@@ -125,6 +125,9 @@ func (q *question) mine(text []byte) bool { return modelsummary.Names(text, q.ex
 
 // brought takes an answer that a person brings, whoever was to be asked.
 func (q *question) brought(text string) (step.Output, error) {
+	if err := noPack([]byte(text)); err != nil {
+		return step.Output{}, q.resumable(err)
+	}
 	q.person = true
 	if err := q.keep(text, author.Facts{}); err != nil {
 		return step.Output{}, err
@@ -137,7 +140,7 @@ func (q *question) brought(text string) (step.Output, error) {
 	return step.Output{}, &step.Refusal{
 		Class:   "summary-refused",
 		Message: fmt.Sprintf("the summary has %s, the first in line %d: %s: %s", counted(len(problems), "problem"), first.Line, first.Rule, first.Message),
-		Next:    "precis check-summary lists all of them; mend them, and resume the run with the file", Open: step.Waiting,
+		Next:    "mend what precis check-summary lists, and resume the run with the file", Open: step.Waiting, Resume: withFile,
 	}
 }
 
@@ -171,7 +174,7 @@ func (q *question) once(ctx context.Context, earlier []author.Attempt) error {
 			return kept
 		}
 	}
-	return resumable(err)
+	return q.resumable(err)
 }
 
 // limit is how long an answer may be: the prose, and the lines that the pack demands.
@@ -180,15 +183,19 @@ func (q *question) limit() int {
 	return q.expect.MaxChars + comment + line*len(q.expect.Claims)
 }
 
+// withFile is how a resume is given a summary.
+var withFile = []string{"--summary", "FILE"}
+
 // resumable leaves the item open when an author gave no answer.
-func resumable(err error) error {
+func (q *question) resumable(err error) error {
 	var r *step.Refusal
 	if !errors.As(err, &r) {
 		return err
 	}
 	open := *r
 	if open.Open = step.Failed; r.Class == author.Waiting {
-		open.Open = step.Waiting
+		open.Open, open.Resume = step.Waiting, withFile
+		open.Message += fmt.Sprintf("; its text has at most %d characters, coverage lines not counted", q.expect.MaxChars)
 	}
 	return &open
 }

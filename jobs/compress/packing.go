@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/precis-dev/precis/engine/step"
 	"github.com/precis-dev/precis/jobs/internal/evidence"
@@ -39,13 +38,11 @@ func (f *fold) packStep(ctx context.Context, in step.Input) (step.Output, error)
 	switch {
 	case errors.As(err, &large) && f.staged():
 		err = f.packParts(in, &out)
-	case errors.As(err, &large):
-		return step.Output{}, f.tooLarge(large)
 	case err == nil:
 		err = f.putPack(in, &out, "", p, f.limits())
 	}
 	if err != nil {
-		return step.Output{}, err
+		return step.Output{}, f.tooLarge(err)
 	}
 	out.Observed, err = f.observeTexts(ctx)
 	return out, err
@@ -78,10 +75,6 @@ func (f *fold) packParts(in step.Input, out *step.Output) error {
 	req := f.evidence()
 	req.Binding.Handoff = nil
 	parts, err := pack.Split(f.session.Source, req, func(pos int) bool { return f.solver.cuts.Legal(pos) })
-	large := new(pack.TooLarge)
-	if errors.As(err, &large) {
-		return f.tooLarge(large)
-	}
 	if err != nil {
 		return err
 	}
@@ -127,6 +120,9 @@ type Evidence struct {
 
 // putPack stores a pack and what its summary is checked against.
 func (f *fold) putPack(in step.Input, out *step.Output, number string, p *pack.Pack, limits modelsummary.Expect) error {
+	if len(p.Anchors) == 0 {
+		return f.refuse("no-evidence", "nothing in the folded records could be cited", "use mode.summary: deterministic")
+	}
 	expect := p.Expect()
 	expect.MaxChars, expect.MaxTokens, expect.Whole = limits.MaxChars, limits.MaxTokens, limits.Whole
 	numbers := Evidence{p.Chars, p.Tokens, len(p.Anchors), len(p.Claims), len(p.Omitted), len(secret.Find(p.Text))}
@@ -159,10 +155,12 @@ func get[T any](in step.Input, name string) (v T, err error) {
 	return v, err
 }
 
-// tooLarge refuses evidence that exceeds a ceiling.
-func (f *fold) tooLarge(e *pack.TooLarge) error {
-	message, next, _ := strings.Cut(e.Error(), ": ")
-	return f.refuse("pack-too-large", message, next)
+// tooLarge makes a refusal of evidence that exceeds a ceiling.
+func (f *fold) tooLarge(err error) error {
+	if large := new(pack.TooLarge); errors.As(err, &large) {
+		return f.refuse("pack-too-large", large.Error(), large.Next())
+	}
+	return err
 }
 
 // parts are the steps that ask for the summaries of the parts, and the one that
@@ -210,15 +208,13 @@ func (f *fold) mergeStep(ctx context.Context, in step.Input) (step.Output, error
 		req.Parts = append(req.Parts, pack.Part{End: end, Text: s.Prose})
 	}
 	p, err := pack.Build(f.session.Source, req)
-	if large := new(pack.TooLarge); errors.As(err, &large) {
-		return step.Output{}, f.tooLarge(large)
+	if err != nil {
+		return step.Output{}, f.tooLarge(err)
 	}
 	out := step.Output{Artifacts: map[string]step.Artifact{}, Facts: map[string]any{}}
-	if err == nil {
-		err = f.putPack(in, &out, "", p, f.limits())
+	if err := f.putPack(in, &out, "", p, f.limits()); err != nil {
+		return step.Output{}, err
 	}
-	if err == nil {
-		out.Observed, err = f.observeTexts(ctx)
-	}
+	out.Observed, err = f.observeTexts(ctx)
 	return out, err
 }

@@ -206,7 +206,7 @@ func (r *Request) tooLarge(needed size) *TooLarge {
 	if needed.within(b.PackChars, b.PackTokens) {
 		return nil
 	}
-	e := &TooLarge{Chars: needed.chars, Tokens: needed.weight.Tokens(), MaxChars: b.PackChars, MaxTokens: b.PackTokens}
+	e := &TooLarge{Parts: r.Parts != nil, Chars: needed.chars, Tokens: needed.weight.Tokens(), MaxChars: b.PackChars, MaxTokens: b.PackTokens}
 	if len(r.Fold) > 0 {
 		e.First, e.Last = slices.Min(r.Fold)+1, slices.Max(r.Fold)+1
 	}

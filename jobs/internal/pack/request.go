@@ -39,17 +39,24 @@ type TooLarge struct {
 	MaxChars, MaxTokens int
 	First, Last         int  // numbers of the records it was made from
 	Turn                bool // they are one turn, which is never divided
+	Parts               bool // the evidence is summaries of parts
+}
+
+// Next is what can be done about it.
+func (e *TooLarge) Next() string {
+	if e.Turn || e.Parts {
+		return "raise the ceilings as far as the model can read"
+	}
+	return "raise the ceilings as far as the model can read, or fold in parts with author.fold: staged"
 }
 
 func (e *TooLarge) Error() string {
 	what := "the evidence that may not be cut"
-	next := "raise the ceilings as far as the model can read, or fold in parts with author.fold: staged"
 	if e.Turn {
 		what = fmt.Sprintf("one turn (L%d to L%d)", e.First, e.Last)
-		next = "raise the ceilings as far as the model can read"
 	}
-	return fmt.Sprintf("%s needs a pack of %d characters and %d tokens; the ceilings are %d (budgets.packChars) and %d (budgets.packTokens): %s",
-		what, e.Chars, e.Tokens, e.MaxChars, e.MaxTokens, next)
+	return fmt.Sprintf("%s needs a pack of %d characters and %d tokens; the ceilings are %d (budgets.packChars) and %d (budgets.packTokens)",
+		what, e.Chars, e.Tokens, e.MaxChars, e.MaxTokens)
 }
 
 // check refuses a request that no pack can be made from.
