@@ -27,7 +27,8 @@ const (
 	RunFinished    RunStatus = "finished"
 	RunRunning     RunStatus = "running"
 	RunInterrupted RunStatus = "interrupted"
-	RunWaiting     RunStatus = "waiting" // for what only others can give
+	RunWaiting     RunStatus = "waiting" // for what a person is to bring
+	RunOpen        RunStatus = "open"    // left open by steps that failed and can be tried again
 	RunUnreadable  RunStatus = "unreadable"
 )
 
@@ -205,11 +206,14 @@ func (e *Engine) info(id string, state *journal.State, err error) RunInfo {
 	if n := len(state.Resumed); n > 0 {
 		info.Owner = &state.Resumed[n-1].Owner
 	}
-	cut := false
+	cut, status := false, RunOpen
 	for _, i := range state.Items {
 		o := cmp.Or(i.Result, i.Left())
 		if o != nil {
 			info.Count[o.Status]++
+		}
+		if o != nil && o.Status == step.Waiting {
+			status = RunWaiting
 		}
 		cut = cut || o == nil
 	}
@@ -221,7 +225,7 @@ func (e *Engine) info(id string, state *journal.State, err error) RunInfo {
 	case cut || len(state.Items) < state.Run.Items || !slices.ContainsFunc(state.Items, func(i *journal.Item) bool { return i.Result == nil }):
 		info.Status = RunInterrupted
 	default:
-		info.Status = RunWaiting
+		info.Status = status
 	}
 	return info
 }

@@ -47,6 +47,7 @@ type teller struct {
 	*page
 	engine      *engine.Engine
 	task        task
+	runID       string
 	began       bool   // whether there was anything to do
 	until       string // the last step that was asked for, "" for all
 	interrupted bool
@@ -64,6 +65,7 @@ func (t *teller) run(ctx context.Context, result engine.Result, runErr error) er
 		t.end(result, runErr)
 		return t.err
 	}
+	t.runID = result.Run
 	if t.task != resuming || t.began {
 		t.items(result.Items)
 	}
@@ -150,6 +152,9 @@ func (t *teller) more(rest map[string]int) {
 	t.blank()
 	t.text("and " + count(more) + " more: " + strings.Join(parts, ", "))
 }
+
+// waiting is the class of an item that waits for a person's summary.
+const waiting = "waiting"
 
 // left tells an item that waits for the run to be resumed.
 func left(i engine.ItemResult) bool { return i.Status == step.Interrupted }
@@ -263,6 +268,7 @@ func (t *teller) item(i told, many bool) {
 	case i.Class == "interrupted": // told for the run as a whole
 	case !i.done():
 		t.refusal(i.ItemResult)
+		t.evidence(i.ItemResult)
 	case many || t.quiet:
 		t.warnings(i.Warnings)
 	default:
@@ -291,6 +297,13 @@ func (p *page) refusal(r engine.ItemResult) {
 	}
 }
 
+// evidence says where a person finds what a summary is written from.
+func (t *teller) evidence(r engine.ItemResult) {
+	if r.Class == waiting && t.runID != "" {
+		t.path("evidence", t.command("show", t.runID, r.Item, "--pack"), "")
+	}
+}
+
 func (t *teller) sizes(i told) {
 	if s := i.Sizes; s != nil {
 		t.row("size", fmt.Sprintf("%s → %s, %s", size(s.Before.Bytes), size(s.After.Bytes), change(s.Before.Bytes, s.After.Bytes)))
@@ -315,7 +328,29 @@ func (p *page) gist(r *compress.Report) {
 	p.row("excluded", fmt.Sprintf("%s of other branches, %s unattributed", count(s.ExcludedBranch.Count), count(s.ExcludedUnattributed.Count)))
 	p.row("cut", fmt.Sprintf("line %s is the first that is kept raw", count(r.Cut.Line)))
 	p.gates(r.Gates)
+	p.authors(r.Summary.Authors)
 	p.warnings(r.Warnings)
+}
+
+// authors says who wrote the summary, and what it took.
+func (p *page) authors(all map[string]*compress.Account) {
+	last := all["author"]
+	if last == nil {
+		return
+	}
+	asked, in, out := 0, int64(0), int64(0)
+	for _, a := range all {
+		asked, in, out = asked+a.Asked, in+a.InputTokens, out+a.OutputTokens
+	}
+	text := last.By
+	if last.Model != "" {
+		text += ", " + last.Model
+	}
+	text += ", asked " + counted(asked, "time", "times")
+	if in+out > 0 {
+		text += fmt.Sprintf("; %s tokens read, %s written", count(in), count(out))
+	}
+	p.row("author", text)
 }
 
 // output says what became of a file. The session's own name is the block's title.

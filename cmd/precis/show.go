@@ -221,7 +221,7 @@ func (c *cli) nextOf(p *page, d *engine.RunDetail) {
 		p.row("next", "wait for it; or end that process, and then")
 		p.path("", c.command("resume", d.Run), "")
 		return
-	case engine.RunInterrupted, engine.RunWaiting:
+	case engine.RunInterrupted, engine.RunWaiting, engine.RunOpen:
 		p.path("next", c.command("resume", d.Run), "")
 		return
 	}

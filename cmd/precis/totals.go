@@ -90,6 +90,13 @@ func (t *teller) whatNext(result engine.Result) {
 	if t.task != restoring && slices.ContainsFunc(result.Items, t.replaced) {
 		t.path("undo", t.command("restore", result.Run, "--session-closed"), "")
 	}
+	if t.until != "" && t.runID != "" {
+		t.row("until", t.until+": what comes behind it was not done")
+		if t.until == "pack" {
+			t.path("evidence", t.command("show", t.runID, "SESSION", "--pack"), "")
+		}
+		return
+	}
 	if text := t.next(result); text != "" {
 		t.row("next", text)
 	}

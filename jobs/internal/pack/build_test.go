@@ -216,7 +216,10 @@ func TestTooLarge(t *testing.T) {
 	if !ok {
 		t.Fatal(err)
 	}
-	want := fmt.Sprintf("the evidence that may not be cut needs a pack of %d characters and %d tokens; the ceilings are 100 (budgets.packChars) and 20 (budgets.packTokens): raise the ceilings as far as the model can read, or fold in parts with author.fold: staged", e.Chars, e.Tokens)
+	want := fmt.Sprintf("the evidence that may not be cut needs a pack of %d characters and %d tokens; the ceilings are 100 (budgets.packChars) and 20 (budgets.packTokens)", e.Chars, e.Tokens)
+	if next := "raise the ceilings as far as the model can read, or fold in parts with author.fold: staged"; e.Next() != next {
+		t.Errorf("next: %s", e.Next())
+	}
 	if err.Error() != want || e.First != 1 || e.Last != 3 {
 		t.Errorf("%v, L%d to L%d", err, e.First, e.Last)
 	}

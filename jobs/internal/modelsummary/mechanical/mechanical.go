@@ -143,6 +143,9 @@ func placeOf(name string) string {
 func (p *pack) lines() map[string][]string {
 	lines := map[string][]string{}
 	for _, g := range p.groups {
+		if strings.HasPrefix(g.name, "semantic-") && slices.Contains(p.claims, g.anchor) {
+			continue // its coverage line cites it
+		}
 		s := placeOf(g.name)
 		lines[s] = append(lines[s], fmt.Sprintf("- For %s: “%s” [%s]", g.name, words(p.texts[g.anchor]), g.anchor))
 	}
