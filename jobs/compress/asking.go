@@ -145,17 +145,21 @@ func (q *question) brought(text string) (step.Output, error) {
 }
 
 // round is the conversation that an earlier process left: its answers go back to the
-// author, unless one passes. A conversation that was given up is not gone on with.
+// author, unless one passes. A conversation that was given up is not gone on with; the
+// process may have ended before it looked at the last answer.
 func (q *question) round() (earlier []author.Attempt, good string, err error) {
 	turns := 1 + q.f.job.Author.Attempts
 	texts := q.texts
-	whole := len(texts) / turns * turns
+	whole := max(0, len(texts)-1) / turns * turns
 	q.texts = texts[:whole]
 	for _, text := range texts[whole:] {
 		q.texts = append(q.texts, text)
 		if earlier, good, err = q.checked(earlier); err != nil || good != "" {
 			return nil, good, err
 		}
+	}
+	if len(earlier) == turns {
+		earlier = nil
 	}
 	return earlier, "", nil
 }
