@@ -54,7 +54,6 @@ type question struct {
 	facts  []author.Facts
 	texts  []string // the answers
 	number []int    // of the asking that gave each
-	person bool     // brought the last one
 }
 
 func (f *fold) question(in step.Input, number string) (*question, error) {
@@ -128,7 +127,6 @@ func (q *question) brought(text string) (step.Output, error) {
 	if err := noPack([]byte(text)); err != nil {
 		return step.Output{}, q.resumable(err)
 	}
-	q.person = true
 	if err := q.keep(text, author.Facts{}); err != nil {
 		return step.Output{}, err
 	}
@@ -274,7 +272,7 @@ type Account struct {
 
 func (q *question) account() Account {
 	a := Account{By: q.f.job.Author.By, Asked: q.asked}
-	if q.person {
+	if taken := q.number[len(q.texts)-1]; q.facts[taken-1].Calls == 0 { // nobody was called: a person brought it
 		a.By = "file"
 	}
 	for _, f := range q.facts {
