@@ -49,7 +49,7 @@ type question struct {
 	f      *fold
 	in     step.Input
 	pack   []byte
-	expect modelsummary.Expect
+	expect expect
 	asked  int // how often
 	facts  []author.Facts
 	texts  []string // the answers
@@ -66,7 +66,7 @@ func (f *fold) question(in step.Input, number string) (*question, error) {
 	if q.pack, err = in.Open(in.Artifacts[from+packName+number]); err != nil {
 		return nil, err
 	}
-	if q.expect, err = get[modelsummary.Expect](in, from+expectName+number); err != nil {
+	if q.expect, err = get[expect](in, from+expectName+number); err != nil {
 		return nil, err
 	}
 	return q, q.remember()
@@ -130,7 +130,7 @@ func (q *question) brought(text string) (step.Output, error) {
 	if err := q.keep(text, author.Facts{}); err != nil {
 		return step.Output{}, err
 	}
-	_, problems := modelsummary.Check([]byte(text), q.expect)
+	_, problems := q.expect.check([]byte(text))
 	if len(problems) == 0 {
 		return q.output(text)
 	}
@@ -222,7 +222,7 @@ func (q *question) keep(text string, facts author.Facts) error {
 func (q *question) checked(earlier []author.Attempt) ([]author.Attempt, string, error) {
 	last := len(q.texts) - 1
 	text := q.texts[last]
-	_, problems := modelsummary.Check([]byte(text), q.expect)
+	_, problems := q.expect.check([]byte(text))
 	if len(problems) == 0 {
 		return earlier, text, nil
 	}
@@ -238,7 +238,7 @@ func (q *question) checked(earlier []author.Attempt) ([]author.Attempt, string, 
 
 // refused gives up a conversation.
 func (q *question) refused(earlier []author.Attempt) error {
-	_, problems := modelsummary.Check([]byte(earlier[len(earlier)-1].Answer), q.expect)
+	_, problems := q.expect.check([]byte(earlier[len(earlier)-1].Answer))
 	return &step.Refusal{
 		Class:   "summary-refused",
 		Message: fmt.Sprintf("none of %s passed the check; the last has %s, the first in line %d: %s", counted(len(earlier), "answer"), counted(len(problems), "problem"), problems[0].Line, problems[0].Rule),
@@ -297,12 +297,12 @@ func (a Account) facts() map[string]any {
 }
 
 // answered is the summary that a step was given.
-func answered(in step.Input, name string, expect modelsummary.Expect) (*modelsummary.Summary, error) {
+func answered(in step.Input, name string, e expect) (*modelsummary.Summary, error) {
 	text, err := in.Open(in.Artifacts[name+"/"+answerName])
 	if err != nil {
 		return nil, err
 	}
-	s, problems := modelsummary.Check(text, expect)
+	s, problems := e.check(text)
 	if len(problems) > 0 {
 		return nil, &step.Refusal{
 			Class: "answer-changed", Message: "the answer on record does not pass its check any more: " + problems[0].Rule,

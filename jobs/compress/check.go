@@ -3,17 +3,60 @@ package compress
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/precis-dev/precis/engine/step"
+	"github.com/precis-dev/precis/jobs/internal/jsonspan"
 	"github.com/precis-dev/precis/jobs/internal/modelsummary"
 	"github.com/precis-dev/precis/jobs/internal/pack"
+	"github.com/precis-dev/precis/jobs/internal/tokens"
 )
 
 // Problem is one thing wrong with a summary. Its Quote is of the summary's own words.
 type Problem = modelsummary.Problem
 
 // Expected is what the summary of one evidence pack is checked against.
-type Expected struct{ expect modelsummary.Expect }
+type Expected struct{ expect expect }
+
+// expect is what a pack asks of its summary, and the room that the last pack has for
+// that of a part, which it shows as JSON; 0 is no limit.
+type expect struct {
+	modelsummary.Expect
+	QuotedChars  int `json:"quotedChars,omitempty"`
+	QuotedTokens int `json:"quotedTokens,omitempty"`
+}
+
+// check gives a summary's parts, or everything that is wrong with it.
+func (e *expect) check(text []byte) (*modelsummary.Summary, []Problem) {
+	s, problems := modelsummary.Check(text, e.Expect)
+	if s == nil || e.QuotedChars == 0 {
+		return s, problems
+	}
+	shown := asShown(s.Prose)
+	problems = append(e.tooLong("character", runes(shown), e.QuotedChars), e.tooLong("estimated token", tokens.Text(shown), e.QuotedTokens)...)
+	if len(problems) > 0 {
+		return nil, problems
+	}
+	return s, nil
+}
+
+// asShown is a text as a pack shows it.
+func asShown(text string) string {
+	return lineEnds.Replace(string(jsonspan.Quote(nil, text)))
+}
+
+var lineEnds = strings.NewReplacer("\u2028", `\u2028`, "\u2029", `\u2029`, "\u0085", `\u0085`)
+
+func (e *expect) tooLong(unit string, size, most int) []Problem {
+	if size <= most {
+		return nil
+	}
+	return []Problem{{
+		Rule: modelsummary.TooLong, Line: 1,
+		Message: fmt.Sprintf("in quotation marks, as it is read for the whole, the text has %s; the limit is %d", counted(size, unit), most),
+		Fix:     fmt.Sprintf("shorten it by %s at least; a quotation mark, a backslash and a line's end count twice, comment and coverage lines do not count", counted(size-most, unit)),
+	}}
+}
 
 // ParseExpected reads the artifact that the pack's step left beside it.
 func ParseExpected(data []byte) (*Expected, error) {
@@ -33,7 +76,7 @@ func (e *Expected) Check(text []byte) (problems []Problem, report string, err er
 	if err := noPack(text); err != nil {
 		return nil, "", err
 	}
-	if _, problems = modelsummary.Check(text, e.expect); len(problems) > 0 {
+	if _, problems = e.expect.check(text); len(problems) > 0 {
 		report = modelsummary.Report(problems)
 	}
 	return problems, report, nil

@@ -65,8 +65,8 @@ func (f *fold) evidence() pack.Request {
 }
 
 // limits are those of the summary that goes into the session.
-func (f *fold) limits() modelsummary.Expect {
-	return modelsummary.Expect{MaxChars: f.proseRoom(f.planning.appendix), MaxTokens: f.planning.spare, Whole: f.job.Mode.Embed == "full"}
+func (f *fold) limits() expect {
+	return expect{Expect: modelsummary.Expect{MaxChars: f.proseRoom(f.planning.appendix), MaxTokens: f.planning.spare, Whole: f.job.Mode.Embed == "full"}}
 }
 
 // packParts makes a pack for each part of a fold that is too long for one. The
@@ -78,7 +78,7 @@ func (f *fold) packParts(in step.Input, out *step.Output) error {
 	if err != nil {
 		return err
 	}
-	limits, err := f.partLimits(len(parts))
+	limits, err := f.partLimits(parts)
 	for i, part := range parts {
 		if err != nil {
 			return err
@@ -93,19 +93,33 @@ func (f *fold) packParts(in step.Input, out *step.Output) error {
 	return err
 }
 
-// partLimits share out the last pack among the summaries of the parts.
-func (f *fold) partLimits(parts int) (modelsummary.Expect, error) {
-	b := f.job.Budgets
-	const frame, escapes = 12000, 10 // per cent
-	chars := (b.PackChars - frame) * (100 - escapes) / 100 / parts
-	if chars < summary.MinBudget {
-		return modelsummary.Expect{}, f.refuse("pack-too-large",
-			fmt.Sprintf("the conversation falls into %d parts, and a pack of %d characters (budgets.packChars) has no room for their summaries", parts, b.PackChars),
+// partLimits share out the last pack among the summaries of the parts: a tenth of it
+// is for the signs that quoting adds. What cannot fit is refused before anybody is
+// asked.
+func (f *fold) partLimits(parts [][]int) (expect, error) {
+	const perToken = 4 // characters
+	req, n := f.evidence(), len(parts)
+	for end := 0; len(req.Parts) < n; {
+		end += len(parts[len(req.Parts)])
+		req.Parts = append(req.Parts, pack.Part{End: end, Text: "x"})
+	}
+	p, err := pack.Build(f.session.Source, req)
+	if err != nil {
+		return expect{}, err
+	}
+	b, labels := f.job.Budgets, 500+50*n // which depend on what the parts say
+	chars, toks := (b.PackChars-p.Chars-labels)/n, (b.PackTokens-p.Tokens-labels/perToken)/n
+	prose := expect{
+		Expect:      modelsummary.Expect{MaxChars: chars * 9 / 10, MaxTokens: toks * 9 / 10},
+		QuotedChars: chars, QuotedTokens: toks,
+	}
+	if prose.MaxChars < summary.MinBudget || prose.MaxTokens < summary.MinBudget/perToken {
+		return expect{}, f.refuse("pack-too-large",
+			fmt.Sprintf("the conversation falls into %d parts, and a pack of %d characters (budgets.packChars) and %d tokens (budgets.packTokens) has no room for their summaries", n, b.PackChars, b.PackTokens),
 			"raise budgets.packChars and budgets.packTokens as far as the model can read")
 	}
-	return modelsummary.Expect{
-		MaxChars: min(b.SummaryChars, chars), MaxTokens: (b.PackTokens - frame/4) * (100 - escapes) / 100 / parts,
-	}, nil
+	prose.MaxChars = min(prose.MaxChars, b.SummaryChars)
+	return prose, nil
 }
 
 // Evidence says what is in a pack.
@@ -119,18 +133,18 @@ type Evidence struct {
 }
 
 // putPack stores a pack and what its summary is checked against.
-func (f *fold) putPack(in step.Input, out *step.Output, number string, p *pack.Pack, limits modelsummary.Expect) error {
+func (f *fold) putPack(in step.Input, out *step.Output, number string, p *pack.Pack, limits expect) error {
 	if len(p.Anchors) == 0 {
 		return f.refuse("no-evidence", "nothing in the folded records could be cited", "use mode.summary: deterministic")
 	}
-	expect := p.Expect()
-	expect.MaxChars, expect.MaxTokens, expect.Whole = limits.MaxChars, limits.MaxTokens, limits.Whole
+	e := expect{p.Expect(), limits.QuotedChars, limits.QuotedTokens}
+	e.MaxChars, e.MaxTokens, e.Whole = limits.MaxChars, limits.MaxTokens, limits.Whole
 	numbers := Evidence{p.Chars, p.Tokens, len(p.Anchors), len(p.Claims), len(p.Omitted), len(secret.Find(p.Text))}
 	var err error
 	if out.Artifacts[packName+number], err = in.Put(p.Text); err != nil {
 		return err
 	}
-	if out.Artifacts[expectName+number], err = put(in, expect); err != nil {
+	if out.Artifacts[expectName+number], err = put(in, e); err != nil {
 		return err
 	}
 	out.Artifacts[evidenceName+number], err = put(in, numbers)
@@ -196,15 +210,15 @@ func (f *fold) mergeStep(ctx context.Context, in step.Input) (step.Output, error
 	end := 0
 	for i := 1; in.Artifacts[fmt.Sprintf("pack/%s-%d", packName, i)] != (step.Artifact{}); i++ {
 		number := fmt.Sprintf("-%d", i)
-		expect, err := get[modelsummary.Expect](in, "pack/"+expectName+number)
+		e, err := get[expect](in, "pack/"+expectName+number)
 		if err != nil {
 			return step.Output{}, err
 		}
-		s, err := answered(in, "author"+number, expect)
+		s, err := answered(in, "author"+number, e)
 		if err != nil {
 			return step.Output{}, err
 		}
-		end += len(expect.Summary)
+		end += len(e.Summary)
 		req.Parts = append(req.Parts, pack.Part{End: end, Text: s.Prose})
 	}
 	p, err := pack.Build(f.session.Source, req)

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/precis-dev/precis/engine/step"
-	"github.com/precis-dev/precis/jobs/internal/modelsummary"
 )
 
 // planning is where the conversation is cut before its summary is written.
@@ -60,11 +59,11 @@ func (f *fold) withAnswer(in step.Input) (*solution, error) {
 
 // answer is what of the accepted answer goes into the session.
 func (f *fold) answer(in step.Input) (string, error) {
-	expect, err := get[modelsummary.Expect](in, lastPack(in)+expectName)
+	e, err := get[expect](in, lastPack(in)+expectName)
 	if err != nil {
 		return "", err
 	}
-	s, err := answered(in, "author", expect)
+	s, err := answered(in, "author", e)
 	if err != nil || f.job.Mode.Embed != "full" {
 		if err == nil {
 			return s.Prose, nil
