@@ -52,7 +52,7 @@ func TestDigestIgnoresSpelledOutDefaults(t *testing.T) {
 // RFC 8785: members in order, no white space, numbers as ECMAScript writes them.
 func TestCanonicalForm(t *testing.T) {
 	job := parse(t, small+"name: \"é<\\n\"\n", "name=é<")
-	want := `{"author":{"attempts":3,"baseURL":"","by":"","command":[],"fold":"single","keyEnv":"","model":"","terms":"","timeout":"10m"},` +
+	want := `{"author":{"attempts":3,"baseURL":"","by":"","command":[],"env":[],"fold":"single","keyEnv":"","model":"","terms":"","timeout":"10m"},` +
 		`"budgets":{"bytes":0,"keepRecords":120,"packChars":500000,"packTokens":150000,"ratio":0.3,"summaryChars":60000,"tokens":150000},` +
 		`"checkpoints":{"max":80,"policy":"active-correlated"},` +
 		`"input":{"agent":"auto","exclude":[],"handoff":"","sessions":["a.jsonl"]},"kind":"compress",` +

@@ -78,6 +78,7 @@ type Author struct {
 	Model   string   `json:"model"`
 	KeyEnv  string   `json:"keyEnv"`
 	Command []string `json:"command"`
+	Env     []string `json:"env"`
 	Timeout Duration `json:"timeout"`
 	BaseURL string   `json:"baseURL"`
 

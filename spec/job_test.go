@@ -46,7 +46,7 @@ func TestJob(t *testing.T) {
 		Budgets: spec.Budgets{Ratio: 0.25, Tokens: 150000, Bytes: 9007199254740991, KeepRecords: 120, SummaryChars: 60000,
 			PackChars: 500000, PackTokens: 150000},
 		Checkpoints: spec.Checkpoints{Policy: "active-correlated", Max: 80},
-		Author:      spec.Author{By: "command", Command: []string{"sh", "-c", "cat > x"}, Timeout: spec.Duration(10 * time.Minute), Attempts: 3, Fold: "single"},
+		Author:      spec.Author{By: "command", Command: []string{"sh", "-c", "cat > x"}, Env: []string{}, Timeout: spec.Duration(10 * time.Minute), Attempts: 3, Fold: "single"},
 		Publish:     spec.Publish{To: "candidate", Path: "out/{session}.jsonl", Quiet: spec.Duration(90 * time.Minute)},
 		Run:         spec.Run{Workers: 2, OnFailure: "continue", Timeout: spec.Duration(30 * time.Minute)},
 		File:        "job.yaml", Dir: ".",

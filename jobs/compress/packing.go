@@ -33,17 +33,10 @@ func (f *fold) packStep(ctx context.Context, in step.Input) (step.Output, error)
 		return step.Output{}, err
 	}
 	out := step.Output{Artifacts: map[string]step.Artifact{}, Facts: map[string]any{"cut": f.planning.cut}}
-	p, err := pack.Build(f.session.Source, f.evidence())
-	large := new(pack.TooLarge)
-	switch {
-	case errors.As(err, &large) && f.staged():
-		err = f.packParts(in, &out)
-	case err == nil:
-		err = f.putPack(in, &out, "", p, f.limits())
-	}
-	if err != nil {
+	if err := f.packs(in, &out); err != nil {
 		return step.Output{}, f.tooLarge(err)
 	}
+	var err error
 	out.Observed, err = f.observeTexts(ctx)
 	return out, err
 }
@@ -69,15 +62,33 @@ func (f *fold) limits() expect {
 	return expect{Expect: modelsummary.Expect{MaxChars: f.proseRoom(f.planning.appendix), MaxTokens: f.planning.spare, Whole: f.job.Mode.Embed == "full"}}
 }
 
-// packParts makes a pack for each part of a fold that is too long for one. The
-// handoff is for the last pack, that of the parts.
-func (f *fold) packParts(in step.Input, out *step.Output) error {
+// packs makes one pack, or one for each part of a fold that is too long for that.
+func (f *fold) packs(in step.Input, out *step.Output) error {
 	req := f.evidence()
-	req.Binding.Handoff = nil
-	parts, err := pack.Split(f.session.Source, req, func(pos int) bool { return f.solver.cuts.Legal(pos) })
-	if err != nil {
-		return err
+	var parts [][]int
+	if f.staged() {
+		req.Binding.Handoff = nil // for the last pack, that of the parts
+		var err error
+		parts, err = pack.Split(f.session.Source, req, func(pos int) bool { return f.solver.cuts.Legal(pos) })
+		if err != nil {
+			return err
+		}
 	}
+	large := new(pack.TooLarge)
+	if len(parts) < 2 {
+		p, err := pack.Build(f.session.Source, f.evidence())
+		if err == nil {
+			return f.putPack(in, out, "", p, f.limits())
+		}
+		if !errors.As(err, &large) || !f.staged() {
+			return err
+		}
+	}
+	return f.packParts(in, out, req, parts)
+}
+
+// packParts makes a pack for each part.
+func (f *fold) packParts(in step.Input, out *step.Output, req pack.Request, parts [][]int) error {
 	limits, err := f.partLimits(parts)
 	for i, part := range parts {
 		if err != nil {

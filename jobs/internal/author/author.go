@@ -91,7 +91,7 @@ type Progress struct {
 func New(a spec.Author, dir string, w World) Author {
 	switch a.By {
 	case "command":
-		return &command{args: a.Command, keyEnv: a.KeyEnv, timeout: time.Duration(a.Timeout), dir: dir, world: w}
+		return &command{args: a.Command, keyEnv: a.KeyEnv, env: a.Env, timeout: time.Duration(a.Timeout), dir: dir, world: w}
 	case "anthropic":
 		return &service{Author: a, api: anthropic{}, world: w}
 	case "openai":

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -33,6 +34,7 @@ type Exit struct {
 type command struct {
 	args    []string
 	keyEnv  string
+	env     []string
 	timeout time.Duration
 	dir     string
 	world   World
@@ -74,11 +76,12 @@ func (c *command) Write(ctx context.Context, p Prompt) (Answer, error) {
 // environ is the command's whole environment.
 func (c *command) environ() []string {
 	env := []string{"TERM=dumb", "NO_COLOR=1"}
-	names := passed
+	names := slices.Concat(passed, c.env)
 	if c.keyEnv != "" {
-		names = append([]string{c.keyEnv}, names...)
+		names = append(names, c.keyEnv)
 	}
-	for _, name := range names {
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
 		if value, set := c.world.Getenv(name); set {
 			env = append(env, name+"="+value)
 		}

@@ -75,7 +75,7 @@ func asCommand(what string) {
 }
 
 func commandAuthor(f *fakes, dir string, timeout time.Duration, args ...string) Author {
-	return New(spec.Author{By: "command", Command: args, KeyEnv: "KEY", Timeout: spec.Duration(timeout)}, dir, f.world())
+	return New(spec.Author{By: "command", Command: args, KeyEnv: "KEY", Env: []string{"MY_PROXY", "PATH", "ABSENT"}, Timeout: spec.Duration(timeout)}, dir, f.world())
 }
 
 // self is the test binary as an author that does something.
@@ -116,12 +116,12 @@ func TestCommandReadsTheConversation(t *testing.T) {
 
 func TestCommandEnvironment(t *testing.T) {
 	f := newFakes()
-	f.env = map[string]string{"KEY": theKey, "HOME": "/h", "PATH": "/p", "CODEX_HOME": "/c", "TERM": "xterm", "CLAUDECODE": "1", "ANTHROPIC_API_KEY": "x", "LC_ALL": ""}
+	f.env = map[string]string{"KEY": theKey, "HOME": "/h", "PATH": "/p", "CODEX_HOME": "/c", "TERM": "xterm", "CLAUDECODE": "1", "ANTHROPIC_API_KEY": "x", "LC_ALL": "", "MY_PROXY": "m"}
 	a, err := commandAuthor(f, "", time.Minute, self(t, "environment")...).Write(t.Context(), prompt())
 	got := strings.Fields(a.Text)
 	got = slices.DeleteFunc(got, func(s string) bool { return strings.HasPrefix(strings.ToUpper(s), "SYSTEMROOT=") })
 	slices.Sort(got)
-	want := []string{"CODEX_HOME=/c", "HOME=/h", "KEY=" + theKey, "LC_ALL=", "NO_COLOR=1", "PATH=/p", "TERM=dumb"}
+	want := []string{"CODEX_HOME=/c", "HOME=/h", "KEY=" + theKey, "LC_ALL=", "MY_PROXY=m", "NO_COLOR=1", "PATH=/p", "TERM=dumb"}
 	if err != nil || !slices.Equal(got, want) {
 		t.Errorf("%q, %v, want %q", got, err, want)
 	}

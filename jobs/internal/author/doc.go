@@ -32,8 +32,8 @@
 // A command reads the whole conversation on standard input and writes the summary
 // on standard output. Its standard error is counted and thrown away. It has no
 // terminal, and of the environment only what a program needs to find itself, its
-// files, its login and its way to the network: see [passed]. A key is passed on if
-// author.keyEnv names it, and not otherwise: claude -p prefers a key it finds to
+// files, its login and its way to the network, see [passed], and what author.env
+// names. A key is passed on if the job names it, and not otherwise: claude -p prefers a key it finds to
 // the login the person chose. Marks of a client around us (CLAUDECODE and the like)
 // stay behind, since a client that finds them refuses to start. It runs in the
 // folder it is given; a program with a slash in its name is looked for from there.
