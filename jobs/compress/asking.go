@@ -169,7 +169,7 @@ func (q *question) once(ctx context.Context, earlier []author.Attempt) error {
 	world.Progress = func(p author.Progress) { q.f.env.Progress(int64(min(p.Chars, limit)), int64(limit)) }
 	by := author.New(q.f.job.Author, q.f.job.Dir, world)
 	answer, err := by.Write(ctx, author.Prompt{
-		Instructions: fmt.Sprintf(instructions, q.expect.MaxChars), Pack: string(q.pack), Earlier: earlier, MaxChars: limit,
+		Instructions: fmt.Sprintf(instructions, "It has "+q.length()), Pack: string(q.pack), Earlier: earlier, MaxChars: limit,
 	})
 	if answer.Facts != (author.Facts{}) || err == nil {
 		if kept := q.keep(answer.Text, answer.Facts); kept != nil {
@@ -185,6 +185,15 @@ func (q *question) limit() int {
 	return q.expect.MaxChars + comment + line*len(q.expect.Claims)
 }
 
+// length is how long a summary may be, in words.
+func (q *question) length() string {
+	counted := "comment and coverage lines not counted"
+	if q.expect.Whole {
+		counted = "comment and coverage lines too"
+	}
+	return fmt.Sprintf("at most %d characters, %s", q.expect.MaxChars, counted)
+}
+
 // withFile is how a resume is given a summary.
 var withFile = []string{"--summary", "FILE"}
 
@@ -197,7 +206,7 @@ func (q *question) resumable(err error) error {
 	open := *r
 	if open.Open = step.Failed; r.Class == author.Waiting {
 		open.Open, open.Resume = step.Waiting, withFile
-		open.Message += fmt.Sprintf("; its text has at most %d characters, coverage lines not counted", q.expect.MaxChars)
+		open.Message += "; it has " + q.length()
 	}
 	return &open
 }

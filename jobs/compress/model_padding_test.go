@@ -72,7 +72,7 @@ func upTo(filler string) func(c call) string {
 	}
 }
 
-var tooLong = regexp.MustCompile(`has (\d+) (characters|estimated tokens); the limit is (\d+)`)
+var tooLong = regexp.MustCompile(`has (\d+) (characters|estimated tokens|bytes); the limit is (\d+)`)
 
 // shortened is how long a summary may be of which the checker said that it was too
 // long: its share less, and a little more, for what is not filler does not shrink.

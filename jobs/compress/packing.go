@@ -11,6 +11,7 @@ import (
 	"github.com/precis-dev/precis/jobs/internal/modelsummary"
 	"github.com/precis-dev/precis/jobs/internal/pack"
 	"github.com/precis-dev/precis/jobs/internal/summary"
+	"github.com/precis-dev/precis/jobs/internal/tokens"
 	"github.com/precis-dev/precis/jobs/internal/topology"
 	"github.com/precis-dev/precis/spec/secret"
 )
@@ -59,7 +60,28 @@ func (f *fold) evidence() pack.Request {
 
 // limits are those of the summary that goes into the session.
 func (f *fold) limits() expect {
-	return expect{Expect: modelsummary.Expect{MaxChars: f.proseRoom(f.planning.appendix), MaxTokens: f.planning.spare, Whole: f.job.Mode.Embed == "full"}}
+	e := roomy(f.planning.spare)
+	e.MaxChars, e.Whole = least(e.MaxChars, f.proseRoom(f.planning.appendix)), f.job.Mode.Embed == "full"
+	return e
+}
+
+// perToken is how many characters a token has at most.
+const perToken = int(20 / tokens.ASCII)
+
+// roomy are the limits of a summary that some room is for: of the text itself, a tenth
+// less, for the signs that JSON adds.
+func roomy(r room) expect {
+	toks := r.Tokens * 9 / 10
+	chars := least(least(r.Chars, r.Bytes)*9/10, toks*perToken)
+	return expect{Expect: modelsummary.Expect{MaxChars: chars, MaxTokens: toks}, Room: r}
+}
+
+// least is the smaller of two limits, of which 0 is none.
+func least(a, b int) int {
+	if a == 0 || b == 0 {
+		return max(a, b)
+	}
+	return min(a, b)
 }
 
 // packs makes one pack, or one for each part of a fold that is too long for that.
@@ -108,7 +130,6 @@ func (f *fold) packParts(in step.Input, out *step.Output, req pack.Request, part
 // is for the signs that quoting adds. What cannot fit is refused before anybody is
 // asked.
 func (f *fold) partLimits(parts [][]int) (expect, error) {
-	const perToken = 4 // characters
 	req, n := f.evidence(), len(parts)
 	for end := 0; len(req.Parts) < n; {
 		end += len(parts[len(req.Parts)])
@@ -119,18 +140,14 @@ func (f *fold) partLimits(parts [][]int) (expect, error) {
 		return expect{}, err
 	}
 	b, labels := f.job.Budgets, 500+50*n // which depend on what the parts say
-	chars, toks := (b.PackChars-p.Chars-labels)/n, (b.PackTokens-p.Tokens-labels/perToken)/n
-	prose := expect{
-		Expect:      modelsummary.Expect{MaxChars: chars * 9 / 10, MaxTokens: toks * 9 / 10},
-		QuotedChars: chars, QuotedTokens: toks,
-	}
-	if prose.MaxChars < summary.MinBudget || prose.MaxTokens < summary.MinBudget/perToken {
+	e := roomy(room{Chars: (b.PackChars - p.Chars - labels) / n, Tokens: (b.PackTokens - p.Tokens - labels/perToken) / n})
+	if e.MaxChars < summary.MinBudget || e.MaxTokens < summary.MinBudget/perToken {
 		return expect{}, f.refuse("pack-too-large",
 			fmt.Sprintf("the conversation falls into %d parts, and a pack of %d characters (budgets.packChars) and %d tokens (budgets.packTokens) has no room for their summaries", n, b.PackChars, b.PackTokens),
 			"raise budgets.packChars and budgets.packTokens as far as the model can read")
 	}
-	prose.MaxChars = min(prose.MaxChars, b.SummaryChars)
-	return prose, nil
+	e.MaxChars = min(e.MaxChars, b.SummaryChars)
+	return e, nil
 }
 
 // Evidence says what is in a pack.
@@ -148,7 +165,7 @@ func (f *fold) putPack(in step.Input, out *step.Output, number string, p *pack.P
 	if len(p.Anchors) == 0 {
 		return f.refuse("no-evidence", "nothing in the folded records could be cited", "use mode.summary: deterministic")
 	}
-	e := expect{p.Expect(), limits.QuotedChars, limits.QuotedTokens}
+	e := expect{p.Expect(), limits.Room}
 	e.MaxChars, e.MaxTokens, e.Whole = limits.MaxChars, limits.MaxTokens, limits.Whole
 	numbers := Evidence{p.Chars, p.Tokens, len(p.Anchors), len(p.Claims), len(p.Omitted), len(secret.Find(p.Text))}
 	var err error

@@ -12,7 +12,7 @@ import (
 type planning struct {
 	*solution
 	appendix string // as long as one may be
-	spare    int    // estimated tokens that the gate leaves for the summary; 0 without one
+	spare    room   // that the gates leave for the summary
 }
 
 // planned finds the cut, once.
@@ -28,13 +28,16 @@ func (f *fold) planned(ctx context.Context) error {
 		return err
 	}
 	p := &planning{solution: sol, appendix: s.builder.Text(f.facts(sol.sets, sol.folded))}
+	without, err := s.folded(sol.cut, sol.sets, f.withAppendix("", clip(p.appendix, leastAppendix)))
+	if err != nil {
+		return err
+	}
+	const rounding = 64
 	if gate := f.job.Budgets.Tokens; gate > 0 {
-		const rounding = 64
-		least, err := s.folded(sol.cut, sol.sets, f.withAppendix("", clip(p.appendix, leastAppendix)))
-		if err != nil {
-			return err
-		}
-		p.spare = max(1, gate-int(least.tokens)-rounding)
+		p.spare.Tokens = max(1, gate-int(without.tokens)-rounding)
+	}
+	if gate := f.job.Budgets.Bytes; gate > 0 {
+		p.spare.Bytes = max(1, int(gate-without.candidate.Size())-rounding)
 	}
 	f.solver, f.planning = s, p
 	return nil
