@@ -71,6 +71,34 @@ func TestTenRoundsWithAModel(t *testing.T) {
 	}
 }
 
+// TestNobodyIsAskedForTheImpossible has a summary that goes into the session with all
+// its coverage lines, and a budget that they alone would fill: of a session, and of
+// what is left for it beside an earlier summary. What the refusal advises helps.
+func TestNobodyIsAskedForTheImpossible(t *testing.T) {
+	for _, c := range []struct {
+		rounds    int // that succeed
+		set, next string
+	}{
+		{0, "budgets.summaryChars=5000", "raise budgets.summaryChars to"},
+		{1, "budgets.summaryChars=12000", "mode.priorSummaries: fold"},
+	} {
+		r := newModelRounds(t, 5, []string{"mode.embed=full", "mode.priorSummaries=verbatim", c.set})
+		for range c.rounds {
+			r.round()
+		}
+		asked := len(r.answers)
+		r.attempt()
+		i := r.last.Items[0]
+		if i.Class != "coverage-too-long" || !strings.Contains(i.Next, c.next) || len(r.answers) > asked {
+			t.Errorf("%s: %s, next: %s; asked %d times", c.set, i.Class, i.Next, len(r.answers)-asked)
+		}
+		if _, enough, ok := strings.Cut(i.Next, "raise budgets.summaryChars to "); ok {
+			r.set = append(r.set, "budgets.summaryChars="+enough)
+			r.round()
+		}
+	}
+}
+
 // modelRounds is a session on its way through rounds of new turns and a compression
 // with a summary that the mechanical author writes.
 type modelRounds struct {
@@ -131,20 +159,25 @@ func turnsInPieces(t *testing.T, turns int) [][]byte {
 // round adds turns and compresses.
 func (r *modelRounds) round() {
 	r.t.Helper()
-	r.session = slices.Concat(r.now, r.pieces[len(r.texts)])
 	r.answers = nil
-	r.put("/s/x.jsonl", r.session)
-	e := engine.New(r.env, compress.Kind{Authors: author.World{
-		Getenv: func(string) (string, bool) { return "", false },
-		Run:    r.write,
-	}})
-	r.last, _ = e.Run(context.Background(), r.job(r.set...), engine.Options{})
+	r.attempt()
 	if r.last.Exit != 0 {
 		r.t.Fatalf("round %d: %+v", len(r.texts)+1, r.last.Items)
 	}
 	r.now = r.out("x")
 	r.before, r.after = r.after, summaryRecordIn(r.t, r.now)
 	r.texts = append(r.texts, r.after.text)
+}
+
+// attempt adds turns and runs the job.
+func (r *modelRounds) attempt() {
+	r.session = slices.Concat(r.now, r.pieces[len(r.texts)])
+	r.put("/s/x.jsonl", r.session)
+	e := engine.New(r.env, compress.Kind{Authors: author.World{
+		Getenv: func(string) (string, bool) { return "", false },
+		Run:    r.write,
+	}})
+	r.last, _ = e.Run(context.Background(), r.job(r.set...), engine.Options{})
 }
 
 // write is the mechanical author as a command.
