@@ -18,7 +18,7 @@ import (
 	"github.com/precis-dev/precis/jobs/internal/modelsummary/mechanical"
 	st "github.com/precis-dev/precis/jobs/internal/sessiontest"
 	"github.com/precis-dev/precis/jobs/internal/transcript"
-	"github.com/precis-dev/precis/jobs/validate"
+	validity "github.com/precis-dev/precis/jobs/validate"
 )
 
 // What the live text of the rounds is made of at most, in characters.
@@ -223,7 +223,7 @@ func (r *modelRounds) checkFile() {
 	if boundaries != 1 || summaries != 1 {
 		r.t.Errorf("%d boundaries and %d summaries", boundaries, summaries)
 	}
-	file, err := validate.Check(context.Background(), r.fs, "/out/x.jsonl", func(int64, int64) {})
+	file, err := validity.Check(context.Background(), r.fs, "/out/x.jsonl", func(int64, int64) {})
 	if err != nil || !file.OK {
 		r.t.Errorf("the new file is not valid: %v %+v", err, file)
 	}
