@@ -14,7 +14,9 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-func TestMain(m *testing.M) { testscript.Main(m, map[string]func(){"precis": main}) }
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"precis": main, "mechanical": mechanical})
+}
 
 // TestScript runs the program as a person does. The scripts find the module's
 // test data by environment variables.
