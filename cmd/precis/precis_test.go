@@ -38,6 +38,7 @@ func TestScript(t *testing.T) {
 				}
 				env.Setenv(name, abs)
 			}
+			newModelService().setUp(env)
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
@@ -52,6 +53,8 @@ func TestScript(t *testing.T) {
 			"mask": maskCommand,
 			"same": sameCommand,
 			"sums": sumsCommand,
+
+			"service": serviceCommand,
 		},
 	})
 }
