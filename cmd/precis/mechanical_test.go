@@ -98,8 +98,11 @@ func writeSummary(prompt string) (string, error) {
 		case strings.HasPrefix(line, "### "):
 			b.WriteString(line + "\n\n" + strings.Join(claims, "\n") + "\n\n")
 		case strings.HasPrefix(line, "## "):
-			b.WriteString(line + "\n\n- What this section is about stands there ")
-			b.WriteString("[" + strings.Join(anchors, ", ") + "]\n\n")
+			cited := anchors[:1]
+			if strings.HasPrefix(line, "## Evidence") {
+				cited = anchors
+			}
+			b.WriteString(line + "\n\n- What this section is about stands there [" + strings.Join(cited, ", ") + "]\n\n")
 		case strings.HasPrefix(line, "# "):
 			b.WriteString(line + "\n\n")
 		}

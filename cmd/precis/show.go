@@ -179,7 +179,9 @@ func (c *cli) detail(p *page, run string, d *engine.ItemDetail) {
 			p.nextStep(r.Next)
 		}
 	}
-	c.evidenceOf(p, run, d)
+	if d.Result == nil {
+		c.evidenceOf(p, run, d)
+	}
 	if d.Same != "" {
 		p.row("done by", "run "+d.Same)
 	}
