@@ -22,6 +22,7 @@ func mechanical() {
 		log     = flag.String("log", "", "append a line to this `FILE` for each asking")
 		sleep   = flag.Duration("sleep", 0, "wait before writing")
 		unless  = flag.String("unless", "", "behave as the other flags say only where this `FILE` is not")
+		only    = flag.String("only", "", "behave as the other flags say only where the prompt has this `TEXT`")
 		fail    = flag.Int("fail", 0, "end with this status")
 		silent  = flag.Bool("silent", false, "write nothing")
 		babble  = flag.Bool("babble", false, "write something that is no summary")
@@ -35,7 +36,7 @@ func mechanical() {
 		exitOn(appendLine(*log, "asked"))
 	}
 	told := strings.Contains(string(prompt), "\n# What the checker says\n")
-	if _, err := os.Stat(*unless); *unless != "" && err == nil {
+	if _, err := os.Stat(*unless); *unless != "" && err == nil || !strings.Contains(string(prompt), *only) {
 		*fail, *silent, *babble, *learn, *forever = 0, false, false, false, false
 	}
 	time.Sleep(*sleep)

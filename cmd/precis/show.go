@@ -30,10 +30,10 @@ id, the beginning of one, or last.
 
 --artifact prints something that a step left of the session: report (as JSON),
 summary (its text), answer (what the author wrote); of an author that was asked
-several times attempt-1 and check-1 (an answer, and what the check said about it).
+several times attempt-1 and check-1 (an answer, and what the check said to it).
 What several steps left has the step in front, such as author-2/answer. --pack
-prints the evidence that an author of the summary reads. All of them may hold words
-of the session.
+prints the evidence that an author of the summary reads. All of them may hold
+words of the session.
 
 With --json: {"run", "status", "file", "opened", "exit", "detail": [{"item",
 "source", "result", "published", "steps": [...]}]}.
