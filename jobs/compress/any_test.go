@@ -90,7 +90,7 @@ func TestAnySessionByTheClientsChain(t *testing.T) {
 
 // oneLine demands that every known client resumes all records behind the pair in
 // their order and has nothing to mend.
-func oneLine(t *rapid.T, candidate []byte) {
+func oneLine(t rapid.TB, candidate []byte) {
 	x, err := transcript.Read(strings.NewReader(string(candidate)), func(int64) error { return nil })
 	if err != nil {
 		t.Fatal(err)

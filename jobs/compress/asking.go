@@ -49,12 +49,11 @@ type question struct {
 	f      *fold
 	in     step.Input
 	pack   []byte
-	expect modelsummary.Expect
+	expect expect
 	asked  int // how often
 	facts  []author.Facts
 	texts  []string // the answers
 	number []int    // of the asking that gave each
-	person bool     // brought the last one
 }
 
 func (f *fold) question(in step.Input, number string) (*question, error) {
@@ -67,7 +66,7 @@ func (f *fold) question(in step.Input, number string) (*question, error) {
 	if q.pack, err = in.Open(in.Artifacts[from+packName+number]); err != nil {
 		return nil, err
 	}
-	if q.expect, err = get[modelsummary.Expect](in, from+expectName+number); err != nil {
+	if q.expect, err = get[expect](in, from+expectName+number); err != nil {
 		return nil, err
 	}
 	return q, q.remember()
@@ -128,11 +127,10 @@ func (q *question) brought(text string) (step.Output, error) {
 	if err := noPack([]byte(text)); err != nil {
 		return step.Output{}, q.resumable(err)
 	}
-	q.person = true
 	if err := q.keep(text, author.Facts{}); err != nil {
 		return step.Output{}, err
 	}
-	_, problems := modelsummary.Check([]byte(text), q.expect)
+	_, problems := q.expect.check([]byte(text))
 	if len(problems) == 0 {
 		return q.output(text)
 	}
@@ -145,17 +143,21 @@ func (q *question) brought(text string) (step.Output, error) {
 }
 
 // round is the conversation that an earlier process left: its answers go back to the
-// author, unless one passes. A conversation that was given up is not gone on with.
+// author, unless one passes. A conversation that was given up is not gone on with; the
+// process may have ended before it looked at the last answer.
 func (q *question) round() (earlier []author.Attempt, good string, err error) {
 	turns := 1 + q.f.job.Author.Attempts
 	texts := q.texts
-	whole := len(texts) / turns * turns
+	whole := max(0, len(texts)-1) / turns * turns
 	q.texts = texts[:whole]
 	for _, text := range texts[whole:] {
 		q.texts = append(q.texts, text)
 		if earlier, good, err = q.checked(earlier); err != nil || good != "" {
 			return nil, good, err
 		}
+	}
+	if len(earlier) == turns {
+		earlier = nil
 	}
 	return earlier, "", nil
 }
@@ -167,7 +169,7 @@ func (q *question) once(ctx context.Context, earlier []author.Attempt) error {
 	world.Progress = func(p author.Progress) { q.f.env.Progress(int64(min(p.Chars, limit)), int64(limit)) }
 	by := author.New(q.f.job.Author, q.f.job.Dir, world)
 	answer, err := by.Write(ctx, author.Prompt{
-		Instructions: fmt.Sprintf(instructions, q.expect.MaxChars), Pack: string(q.pack), Earlier: earlier, MaxChars: limit,
+		Instructions: fmt.Sprintf(instructions, "It has "+q.length()), Pack: string(q.pack), Earlier: earlier, MaxChars: limit,
 	})
 	if answer.Facts != (author.Facts{}) || err == nil {
 		if kept := q.keep(answer.Text, answer.Facts); kept != nil {
@@ -183,6 +185,15 @@ func (q *question) limit() int {
 	return q.expect.MaxChars + comment + line*len(q.expect.Claims)
 }
 
+// length is how long a summary may be, in words.
+func (q *question) length() string {
+	counted := "comment and coverage lines not counted"
+	if q.expect.Whole {
+		counted = "comment and coverage lines too"
+	}
+	return fmt.Sprintf("at most %d characters, %s", q.expect.MaxChars, counted)
+}
+
 // withFile is how a resume is given a summary.
 var withFile = []string{"--summary", "FILE"}
 
@@ -195,7 +206,7 @@ func (q *question) resumable(err error) error {
 	open := *r
 	if open.Open = step.Failed; r.Class == author.Waiting {
 		open.Open, open.Resume = step.Waiting, withFile
-		open.Message += fmt.Sprintf("; its text has at most %d characters, coverage lines not counted", q.expect.MaxChars)
+		open.Message += "; it has " + q.length()
 	}
 	return &open
 }
@@ -220,7 +231,7 @@ func (q *question) keep(text string, facts author.Facts) error {
 func (q *question) checked(earlier []author.Attempt) ([]author.Attempt, string, error) {
 	last := len(q.texts) - 1
 	text := q.texts[last]
-	_, problems := modelsummary.Check([]byte(text), q.expect)
+	_, problems := q.expect.check([]byte(text))
 	if len(problems) == 0 {
 		return earlier, text, nil
 	}
@@ -236,7 +247,7 @@ func (q *question) checked(earlier []author.Attempt) ([]author.Attempt, string, 
 
 // refused gives up a conversation.
 func (q *question) refused(earlier []author.Attempt) error {
-	_, problems := modelsummary.Check([]byte(earlier[len(earlier)-1].Answer), q.expect)
+	_, problems := q.expect.check([]byte(earlier[len(earlier)-1].Answer))
 	return &step.Refusal{
 		Class:   "summary-refused",
 		Message: fmt.Sprintf("none of %s passed the check; the last has %s, the first in line %d: %s", counted(len(earlier), "answer"), counted(len(problems), "problem"), problems[0].Line, problems[0].Rule),
@@ -270,7 +281,7 @@ type Account struct {
 
 func (q *question) account() Account {
 	a := Account{By: q.f.job.Author.By, Asked: q.asked}
-	if q.person {
+	if taken := q.number[len(q.texts)-1]; q.facts[taken-1].Calls == 0 { // nobody was called: a person brought it
 		a.By = "file"
 	}
 	for _, f := range q.facts {
@@ -295,12 +306,12 @@ func (a Account) facts() map[string]any {
 }
 
 // answered is the summary that a step was given.
-func answered(in step.Input, name string, expect modelsummary.Expect) (*modelsummary.Summary, error) {
+func answered(in step.Input, name string, e expect) (*modelsummary.Summary, error) {
 	text, err := in.Open(in.Artifacts[name+"/"+answerName])
 	if err != nil {
 		return nil, err
 	}
-	s, problems := modelsummary.Check(text, expect)
+	s, problems := e.check(text)
 	if len(problems) > 0 {
 		return nil, &step.Refusal{
 			Class: "answer-changed", Message: "the answer on record does not pass its check any more: " + problems[0].Rule,

@@ -3,17 +3,75 @@ package compress
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/precis-dev/precis/engine/step"
+	"github.com/precis-dev/precis/jobs/internal/jsonspan"
 	"github.com/precis-dev/precis/jobs/internal/modelsummary"
 	"github.com/precis-dev/precis/jobs/internal/pack"
+	"github.com/precis-dev/precis/jobs/internal/tokens"
 )
 
 // Problem is one thing wrong with a summary. Its Quote is of the summary's own words.
 type Problem = modelsummary.Problem
 
 // Expected is what the summary of one evidence pack is checked against.
-type Expected struct{ expect modelsummary.Expect }
+type Expected struct{ expect expect }
+
+// expect is what a pack asks of its summary, and the room for what of the summary is
+// used.
+type expect struct {
+	modelsummary.Expect
+	Room room `json:"room,omitzero"`
+}
+
+// room is what the last pack has for the summary of a part, or a gate for that of the
+// session. There a text is JSON, in which some characters take more. 0 is no limit.
+type room struct {
+	Chars  int `json:"chars,omitempty"`
+	Tokens int `json:"tokens,omitempty"`
+	Bytes  int `json:"bytes,omitempty"`
+}
+
+// check gives a summary's parts, or everything that is wrong with it.
+func (e *expect) check(text []byte) (*modelsummary.Summary, []Problem) {
+	s, problems := modelsummary.Check(text, e.Expect)
+	if s == nil {
+		return nil, problems
+	}
+	used := s.Prose
+	if e.Whole {
+		used = string(text)
+	}
+	if problems = e.Room.lacks(asShown(used)); len(problems) > 0 {
+		return nil, problems
+	}
+	return s, nil
+}
+
+// lacks reports a text that there is no room for.
+func (r *room) lacks(text string) (problems []Problem) {
+	for _, l := range []struct {
+		unit       string
+		size, most int
+	}{{"character", runes(text), r.Chars}, {"estimated token", tokens.Text(text), r.Tokens}, {"byte", len(text), r.Bytes}} {
+		if l.most > 0 && l.size > l.most {
+			problems = append(problems, Problem{
+				Rule: modelsummary.TooLong, Line: 1,
+				Message: fmt.Sprintf("as the JSON string that it becomes, the text has %s; the limit is %d", counted(l.size, l.unit), l.most),
+				Fix:     fmt.Sprintf("shorten it by %s at least, a share of %d%%; quotation marks, backslashes and line ends count twice", counted(l.size-l.most, l.unit), (100*(l.size-l.most)+l.size-1)/l.size),
+			})
+		}
+	}
+	return problems
+}
+
+// asShown is a text as a pack shows it; a session has no more.
+func asShown(text string) string {
+	return lineEnds.Replace(string(jsonspan.Quote(nil, text)))
+}
+
+var lineEnds = strings.NewReplacer("\u2028", `\u2028`, "\u2029", `\u2029`, "\u0085", `\u0085`)
 
 // ParseExpected reads the artifact that the pack's step left beside it.
 func ParseExpected(data []byte) (*Expected, error) {
@@ -33,7 +91,7 @@ func (e *Expected) Check(text []byte) (problems []Problem, report string, err er
 	if err := noPack(text); err != nil {
 		return nil, "", err
 	}
-	if _, problems = modelsummary.Check(text, e.expect); len(problems) > 0 {
+	if _, problems = e.expect.check(text); len(problems) > 0 {
 		report = modelsummary.Report(problems)
 	}
 	return problems, report, nil

@@ -11,6 +11,7 @@ import (
 	"github.com/precis-dev/precis/jobs/internal/modelsummary"
 	"github.com/precis-dev/precis/jobs/internal/pack"
 	"github.com/precis-dev/precis/jobs/internal/summary"
+	"github.com/precis-dev/precis/jobs/internal/tokens"
 	"github.com/precis-dev/precis/jobs/internal/topology"
 	"github.com/precis-dev/precis/spec/secret"
 )
@@ -58,8 +59,29 @@ func (f *fold) evidence() pack.Request {
 }
 
 // limits are those of the summary that goes into the session.
-func (f *fold) limits() modelsummary.Expect {
-	return modelsummary.Expect{MaxChars: f.proseRoom(f.planning.appendix), MaxTokens: f.planning.spare, Whole: f.job.Mode.Embed == "full"}
+func (f *fold) limits() expect {
+	e := roomy(f.planning.spare)
+	e.MaxChars, e.Whole = least(e.MaxChars, f.proseRoom(f.planning.appendix)), f.job.Mode.Embed == "full"
+	return e
+}
+
+// perToken is how many characters a token has at most.
+const perToken = int(20 / tokens.ASCII)
+
+// roomy are the limits of a summary that some room is for: of the text itself, a tenth
+// less, for the signs that JSON adds.
+func roomy(r room) expect {
+	toks := r.Tokens * 9 / 10
+	chars := least(least(r.Chars, r.Bytes)*9/10, toks*perToken)
+	return expect{Expect: modelsummary.Expect{MaxChars: chars, MaxTokens: toks}, Room: r}
+}
+
+// least is the smaller of two limits, of which 0 is none.
+func least(a, b int) int {
+	if a == 0 || b == 0 {
+		return max(a, b)
+	}
+	return min(a, b)
 }
 
 // packs makes one pack, or one for each part of a fold that is too long for that.
@@ -89,7 +111,7 @@ func (f *fold) packs(in step.Input, out *step.Output) error {
 
 // packParts makes a pack for each part.
 func (f *fold) packParts(in step.Input, out *step.Output, req pack.Request, parts [][]int) error {
-	limits, err := f.partLimits(len(parts))
+	limits, err := f.partLimits(parts)
 	for i, part := range parts {
 		if err != nil {
 			return err
@@ -104,19 +126,28 @@ func (f *fold) packParts(in step.Input, out *step.Output, req pack.Request, part
 	return err
 }
 
-// partLimits share out the last pack among the summaries of the parts.
-func (f *fold) partLimits(parts int) (modelsummary.Expect, error) {
-	b := f.job.Budgets
-	const frame, escapes = 12000, 10 // per cent
-	chars := (b.PackChars - frame) * (100 - escapes) / 100 / parts
-	if chars < summary.MinBudget {
-		return modelsummary.Expect{}, f.refuse("pack-too-large",
-			fmt.Sprintf("the conversation falls into %d parts, and a pack of %d characters (budgets.packChars) has no room for their summaries", parts, b.PackChars),
+// partLimits share out the last pack among the summaries of the parts: a tenth of it
+// is for the signs that quoting adds. What cannot fit is refused before anybody is
+// asked.
+func (f *fold) partLimits(parts [][]int) (expect, error) {
+	req, n := f.evidence(), len(parts)
+	for end := 0; len(req.Parts) < n; {
+		end += len(parts[len(req.Parts)])
+		req.Parts = append(req.Parts, pack.Part{End: end, Text: "x"})
+	}
+	p, err := pack.Build(f.session.Source, req)
+	if err != nil {
+		return expect{}, err
+	}
+	b, labels := f.job.Budgets, 500+50*n // which depend on what the parts say
+	e := roomy(room{Chars: (b.PackChars - p.Chars - labels) / n, Tokens: (b.PackTokens - p.Tokens - labels/perToken) / n})
+	if e.MaxChars < summary.MinBudget || e.MaxTokens < summary.MinBudget/perToken {
+		return expect{}, f.refuse("pack-too-large",
+			fmt.Sprintf("the conversation falls into %d parts, and a pack of %d characters (budgets.packChars) and %d tokens (budgets.packTokens) has no room for their summaries", n, b.PackChars, b.PackTokens),
 			"raise budgets.packChars and budgets.packTokens as far as the model can read")
 	}
-	return modelsummary.Expect{
-		MaxChars: min(b.SummaryChars, chars), MaxTokens: (b.PackTokens - frame/4) * (100 - escapes) / 100 / parts,
-	}, nil
+	e.MaxChars = min(e.MaxChars, b.SummaryChars)
+	return e, nil
 }
 
 // Evidence says what is in a pack.
@@ -130,13 +161,13 @@ type Evidence struct {
 }
 
 // putPack stores a pack and what its summary is checked against.
-func (f *fold) putPack(in step.Input, out *step.Output, number string, p *pack.Pack, limits modelsummary.Expect) error {
+func (f *fold) putPack(in step.Input, out *step.Output, number string, p *pack.Pack, limits expect) error {
 	if len(p.Anchors) == 0 {
 		return f.refuse("no-evidence", "nothing in the folded records could be cited", "use mode.summary: deterministic")
 	}
-	expect := p.Expect()
-	expect.MaxChars, expect.MaxTokens, expect.Whole = limits.MaxChars, limits.MaxTokens, limits.Whole
-	if err := f.hasRoom(&expect); err != nil {
+	e := expect{p.Expect(), limits.Room}
+	e.MaxChars, e.MaxTokens, e.Whole = limits.MaxChars, limits.MaxTokens, limits.Whole
+	if err := f.hasRoom(&e.Expect); err != nil {
 		return err
 	}
 	numbers := Evidence{p.Chars, p.Tokens, len(p.Anchors), len(p.Claims), len(p.Omitted), len(secret.Find(p.Text))}
@@ -144,7 +175,7 @@ func (f *fold) putPack(in step.Input, out *step.Output, number string, p *pack.P
 	if out.Artifacts[packName+number], err = in.Put(p.Text); err != nil {
 		return err
 	}
-	if out.Artifacts[expectName+number], err = put(in, expect); err != nil {
+	if out.Artifacts[expectName+number], err = put(in, e); err != nil {
 		return err
 	}
 	out.Artifacts[evidenceName+number], err = put(in, numbers)
@@ -226,15 +257,15 @@ func (f *fold) mergeStep(ctx context.Context, in step.Input) (step.Output, error
 	end := 0
 	for i := 1; in.Artifacts[fmt.Sprintf("pack/%s-%d", packName, i)] != (step.Artifact{}); i++ {
 		number := fmt.Sprintf("-%d", i)
-		expect, err := get[modelsummary.Expect](in, "pack/"+expectName+number)
+		e, err := get[expect](in, "pack/"+expectName+number)
 		if err != nil {
 			return step.Output{}, err
 		}
-		s, err := answered(in, "author"+number, expect)
+		s, err := answered(in, "author"+number, e)
 		if err != nil {
 			return step.Output{}, err
 		}
-		end += len(expect.Summary)
+		end += len(e.Summary)
 		req.Parts = append(req.Parts, pack.Part{End: end, Text: s.Prose})
 	}
 	p, err := pack.Build(f.session.Source, req)

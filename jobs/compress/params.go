@@ -39,6 +39,7 @@ type foldParams struct {
 type foldMode struct {
 	Summary        string `json:"summary"`
 	PriorSummaries string `json:"priorSummaries"`
+	Embed          string `json:"embed,omitempty"` // of a pack, which says how long its summary may be
 }
 
 type foldVersions struct {
@@ -50,7 +51,7 @@ type foldVersions struct {
 
 func newFoldParams(job *spec.Job) foldParams {
 	return foldParams{
-		foldMode{job.Mode.Summary, job.Mode.PriorSummaries}, job.Budgets, job.Checkpoints,
+		foldMode{Summary: job.Mode.Summary, PriorSummaries: job.Mode.PriorSummaries}, job.Budgets, job.Checkpoints,
 		foldVersions{EngineVersion, PackVersion, summary.Version, summary.TermsDigest()},
 	}
 }
@@ -90,7 +91,9 @@ type packAuthor struct {
 }
 
 func (f *fold) packParams() packParams {
-	return packParams{newFoldParams(f.job), packAuthor{f.job.Author.Fold}, pack.TemplateDigest(), f.texts.termsDigest()}
+	p := newFoldParams(f.job)
+	p.Mode.Embed = f.job.Mode.Embed
+	return packParams{p, packAuthor{f.job.Author.Fold}, pack.TemplateDigest(), f.texts.termsDigest()}
 }
 
 type textParams struct {

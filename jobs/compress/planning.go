@@ -6,14 +6,13 @@ import (
 	"strings"
 
 	"github.com/precis-dev/precis/engine/step"
-	"github.com/precis-dev/precis/jobs/internal/modelsummary"
 )
 
 // planning is where the conversation is cut before its summary is written.
 type planning struct {
 	*solution
 	appendix string // as long as one may be
-	spare    int    // estimated tokens that the gate leaves for the summary; 0 without one
+	spare    room   // that the gates leave for the summary
 }
 
 // planned finds the cut, once.
@@ -29,13 +28,16 @@ func (f *fold) planned(ctx context.Context) error {
 		return err
 	}
 	p := &planning{solution: sol, appendix: s.builder.Text(f.facts(sol.sets, sol.folded))}
+	without, err := s.folded(sol.cut, sol.sets, f.withAppendix("", clip(p.appendix, leastAppendix)))
+	if err != nil {
+		return err
+	}
+	const rounding = 64
 	if gate := f.job.Budgets.Tokens; gate > 0 {
-		const rounding = 64
-		least, err := s.folded(sol.cut, sol.sets, f.withAppendix("", clip(p.appendix, leastAppendix)))
-		if err != nil {
-			return err
-		}
-		p.spare = max(1, gate-int(least.tokens)-rounding)
+		p.spare.Tokens = max(1, gate-int(without.tokens)-rounding)
+	}
+	if gate := f.job.Budgets.Bytes; gate > 0 {
+		p.spare.Bytes = max(1, int(gate-without.candidate.Size())-rounding)
 	}
 	f.solver, f.planning = s, p
 	return nil
@@ -60,11 +62,11 @@ func (f *fold) withAnswer(in step.Input) (*solution, error) {
 
 // answer is what of the accepted answer goes into the session.
 func (f *fold) answer(in step.Input) (string, error) {
-	expect, err := get[modelsummary.Expect](in, lastPack(in)+expectName)
+	e, err := get[expect](in, lastPack(in)+expectName)
 	if err != nil {
 		return "", err
 	}
-	s, err := answered(in, "author", expect)
+	s, err := answered(in, "author", e)
 	if err != nil || f.job.Mode.Embed != "full" {
 		if err == nil {
 			return s.Prose, nil

@@ -42,10 +42,19 @@ func ReadTexts(f afero.Fs, job *spec.Job) (t Texts, err error) {
 	if t.Terms, err = lists.read(f, job); err != nil || t.Terms == nil {
 		return t, err
 	}
-	if terms := pack.ParseTerms(string(t.Terms)); len(terms.Words)+len(terms.Topics) == 0 {
+	if noTerm(pack.ParseTerms(string(t.Terms))) {
 		err = lists.refuse(job, "empty", "has no word list in it", lists.next, nil)
 	}
 	return t, err
+}
+
+// noTerm tells whether word lists are all empty.
+func noTerm(t pack.Terms) bool {
+	all := t.Words
+	for _, topic := range t.Topics {
+		all = append(all, topic.Needles...)
+	}
+	return strings.Join(all, "") == ""
 }
 
 func (t textFile) refuse(job *spec.Job, class, message, next string, err error) error {

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/precis-dev/precis/engine/step"
-	"github.com/precis-dev/precis/jobs/internal/modelsummary"
 )
 
 // ReportSummary is how the summary came to be. By is empty, and the last members are
@@ -60,11 +59,11 @@ func (f *fold) reportSummary(in step.Input) (ReportSummary, error) {
 
 // grounds counts what the summary rests on.
 func (f *fold) grounds(in step.Input, r *ReportSummary) error {
-	expect, err := get[modelsummary.Expect](in, lastPack(in)+expectName)
+	e, err := get[expect](in, lastPack(in)+expectName)
 	if err != nil {
 		return err
 	}
-	s, err := answered(in, "author", expect)
+	s, err := answered(in, "author", e)
 	if err == nil {
 		r.Covered, r.Cited = len(s.Coverage), len(s.Records)
 	}
