@@ -12,22 +12,23 @@ import (
 type brought struct {
 	mu    sync.Mutex
 	texts []Brought
-	lone  bool // there is one text, and one step that waits
+	lone  bool // there is one text, and one step that could ask for it
 }
 
 func newBrought(texts []Brought, state *journal.State) *brought {
 	if len(texts) == 0 {
 		return nil
 	}
-	waits := 0
+	waits, cut := 0, false
 	for _, i := range state.Items {
+		cut = cut || i.Result == nil && i.Left() == nil // which of its steps ask is not known
 		for _, st := range i.Steps {
 			if i.Result == nil && st.Phase == journal.Failed && st.Failure.Open {
 				waits++
 			}
 		}
 	}
-	return &brought{texts: append([]Brought(nil), texts...), lone: len(texts) == 1 && waits == 1}
+	return &brought{texts: append([]Brought(nil), texts...), lone: len(texts) == 1 && waits == 1 && !cut}
 }
 
 // take implements [step.Env.Brought].
@@ -46,6 +47,9 @@ func (b *brought) take(mine func([]byte) bool) ([]byte, bool) {
 	return nil, false
 }
 
+// notAskedFor is the class of a text that nobody takes.
+const notAskedFor = "not-asked-for"
+
 // left refuses what nobody took.
 func (b *brought) left(run string, next string) error {
 	if b == nil || len(b.texts) == 0 {
@@ -56,7 +60,7 @@ func (b *brought) left(run string, next string) error {
 		names[i] = t.Name
 	}
 	return &step.Refusal{
-		Class: "not-asked-for", Message: "no step that waits asked for " + strings.Join(names, ", "),
+		Class: notAskedFor, Message: "no step that waits asked for " + strings.Join(names, ", "),
 		Place: step.Place{File: run}, Next: next,
 	}
 }

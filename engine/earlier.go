@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"path/filepath"
+	"slices"
 
 	"github.com/precis-dev/precis/engine/ledger"
 	"github.com/precis-dev/precis/engine/plan"
@@ -71,6 +72,45 @@ func (r *run) last(i step.Item) (*ledger.Record, error) {
 		return nil, err
 	}
 	return r.ledger.Item(r.job.Kind, jobName(r.job), written(path))
+}
+
+// remember reads what earlier runs recorded of the item.
+func (t *itemRun) remember(steps []step.Step) (err error) {
+	if t.last, err = t.run.last(t.Item); err != nil || !slices.ContainsFunc(steps, func(s step.Step) bool { return s.Asks }) {
+		return err
+	}
+	path, err := t.canonical(t.Source)
+	if err != nil {
+		return err
+	}
+	t.answers, err = t.ledger.Item(t.job.Kind, jobName(t.job)+ofAnswers, written(path))
+	return err
+}
+
+// ofAnswers sets the record of answers apart from that of an item as a whole.
+const ofAnswers = " (answers)"
+
+// enterAnswers keeps what was asked for an item that came to no end, for a run that
+// begins anew: it may have been paid for.
+func (t *itemRun) enterAnswers() error {
+	if t.journal == nil {
+		return nil
+	}
+	path, err := t.canonical(t.Source)
+	rec := t.newRecord(written(path))
+	rec.Job += ofAnswers
+	for _, name := range t.order {
+		if d := t.done[name]; d.Asked {
+			rec.Steps = append(rec.Steps, t.atHome(d))
+		}
+	}
+	if err != nil || len(rec.Steps) == 0 {
+		return err
+	}
+	if err := t.commit(); err != nil {
+		return err
+	}
+	return t.enter(rec)
 }
 
 // jobName is what tells two jobs on one session apart. One that replaces sessions is

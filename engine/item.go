@@ -28,6 +28,7 @@ type itemRun struct {
 	current atomic.Value // the name of the step at work
 
 	last     *ledger.Record             // of an earlier run, nil for none
+	answers  *ledger.Record             // of earlier runs that came to no end, likewise
 	recorded *journal.Item              // of this run, when it is resumed
 	observed map[string][]step.Observed // by step, as they were when they were asked
 	done     map[string]plan.Done       // finished steps
@@ -36,6 +37,7 @@ type itemRun struct {
 	mu       sync.Mutex                 // of all that steps side by side change; not held while they run
 	replaced bool                       // the source is what an earlier run put in its place
 	result   ItemResult
+	leaving  sync.Mutex // of cleanup, which steps add to as they run
 	cleanup  []func() error
 }
 
@@ -74,8 +76,12 @@ func (r *run) item(ctx context.Context, i int) error {
 // end records and tells how an item ended. An interrupted one stays open, and one
 // whose step is to be tried again.
 func (r *run) end(i int, t *itemRun, o journal.Outcome) {
-	if o.Status != step.Interrupted && !o.Open && r.failure() == nil {
-		if err := r.full(t.finish(o)); err != nil {
+	if r.failure() == nil {
+		end := t.finish
+		if o.Status == step.Interrupted || o.Open {
+			end = func(journal.Outcome) error { return t.enterAnswers() }
+		}
+		if err := r.full(end(o)); err != nil {
 			o = t.outcome(context.Background(), err)
 		}
 	}
@@ -114,7 +120,7 @@ func (t *itemRun) finish(o journal.Outcome) error {
 		return err
 	}
 	if t.journal == nil || t.opts.Until != "" || len(t.order) == 0 || len(t.order) < t.all {
-		return nil
+		return t.enterAnswers()
 	}
 	rec, err := t.entry()
 	if err != nil {
@@ -161,7 +167,7 @@ func (t *itemRun) work(ctx context.Context) error {
 	}
 	t.all = len(steps)
 	t.opts.Sink.Emit(event.ItemStarted{Item: t.ID, Session: written(t.Source), Label: written(t.Label), Bytes: t.Bytes, Steps: len(steps)})
-	if t.last, err = t.run.last(t.Item); err != nil {
+	if err := t.remember(steps); err != nil {
 		return err
 	}
 	if t.recorded == nil {
@@ -215,7 +221,11 @@ func (t *itemRun) stepEnv() step.Env {
 	if t.fs != t.world { // what another item does is not seen in this one's world
 		env.Once = func(_ string, do func() error) error { return do() }
 	}
-	env.Cleanup = func(c func() error) { t.cleanup = append(t.cleanup, c) }
+	env.Cleanup = func(c func() error) {
+		t.leaving.Lock()
+		defer t.leaving.Unlock()
+		t.cleanup = append(t.cleanup, c)
+	}
 	return env
 }
 
@@ -254,6 +264,9 @@ func (t *itemRun) advance(ctx context.Context, s step.Step) error {
 		return t.trust(ctx, s, st.Done)
 	}
 	d, why, err := t.decide(ctx, s, t.last.Find(s.Name))
+	if err == nil && why != nil && s.Asks {
+		d, why, err = t.decide(ctx, s, t.answers.Find(s.Name))
+	}
 	if err != nil {
 		return err
 	}

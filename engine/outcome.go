@@ -63,8 +63,8 @@ func (t *itemRun) outcome(ctx context.Context, err error) journal.Outcome {
 		o.Message = "the file stands, but the run was broken off before that was recorded"
 		return o
 	}
-	if r := refusal(err); o.Open && t.journal != nil {
-		o.Next += ": " + t.env.command("resume", append([]string{t.id}, r.Resume...)...)
+	if r := refusal(err); o.Open && t.journal != nil && r.Resume != nil {
+		o.Next = strings.TrimPrefix(o.Next+": ", ": ") + t.env.command("resume", append([]string{t.id}, r.Resume...)...)
 	}
 	var panicked *local.PanicError
 	if errors.As(err, &panicked) {
@@ -139,12 +139,15 @@ func exit(ctx context.Context, items []ItemResult, err error) int {
 	if code := itemsExit(items); code != exitDone || err == nil {
 		return code
 	}
+	r := refusal(err)
+	if r != nil && r.Class == notAskedFor {
+		return exitFailed // what the run did, it did before
+	}
 	for _, i := range items {
 		if i.Committed() {
 			return exitCommitted
 		}
 	}
-	r := refusal(err)
 	switch {
 	case r != nil && r.Class == "unknown-kind", isProblem(err):
 		return exitUsage

@@ -70,7 +70,7 @@ func (t *itemRun) plan(ctx context.Context) PlannedItem {
 	item := PlannedItem{Session: t.result.Session, Status: step.UpToDate, Steps: []PlannedStep{}}
 	steps, err := t.steps(t.stepEnv(), t.Item)
 	if err == nil {
-		t.last, err = t.run.last(t.Item)
+		err = t.remember(steps)
 	}
 	same := false
 	if err == nil {
@@ -115,6 +115,11 @@ func (t *itemRun) planStep(ctx context.Context, s step.Step) (PlannedStep, error
 		}
 	}
 	d, why, err := t.decide(ctx, s, last)
+	if known := t.answers.Find(s.Name); err == nil && why != nil && s.Asks && known != nil {
+		if answer, differs, e := t.decide(ctx, s, known); e != nil || differs == nil {
+			d, why, err = answer, differs, e
+		}
+	}
 	if err != nil {
 		return PlannedStep{}, err
 	}
@@ -133,7 +138,10 @@ func (t *itemRun) planStep(ctx context.Context, s step.Step) (PlannedStep, error
 	if d.Key, err = c.Key(); err != nil {
 		return p, err
 	}
-	if d.Key == last.Key {
+	switch {
+	case s.Asks:
+		d = plan.Done{Key: d.Key} // nobody knows the answer
+	case d.Key == last.Key:
 		d = *last
 	}
 	t.done[s.Name] = d

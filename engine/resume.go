@@ -19,8 +19,8 @@ import (
 
 // Resume goes on with a run that was cut short, to the same end that it would have
 // had. What it recorded as finished is verified and not done again; what ended
-// badly has ended. A job that was changed since is refused, and an item whose
-// source was.
+// badly has ended. A job that was changed since is refused, unless it was in how it is
+// worked through alone, and an item whose source was.
 //
 // A run that is finished is not touched: its result is that of its record.
 func (e *Engine) Resume(ctx context.Context, id string, o Options) (Result, error) {
@@ -40,6 +40,9 @@ func (e *Engine) Resume(ctx context.Context, id string, o Options) (Result, erro
 		}
 		if err == nil {
 			err = r.brought.left(r.id, e.env.command("show", r.id)+" tells what the run waits for")
+		}
+		if err != nil && state.Finished != nil {
+			return Result{Run: r.id}, err // nothing was done
 		}
 		return Result{Run: r.id, Items: r.results}, err
 	})
@@ -87,10 +90,10 @@ func (e *Engine) sameJob(opened *journal.RunOpened) (*spec.Job, error) {
 		return frozen, nil
 	case err != nil:
 		return nil, err
-	case bytes.Equal(now.Canonical(), frozen.Canonical()):
+	case bytes.Equal(now.Canonical(), frozen.Canonical()), bytes.Equal(now.Made(), frozen.Made()):
 		return now, nil
 	}
-	d := plan.Compare("job", frozen.Canonical(), now.Canonical())
+	d := plan.Compare("job", frozen.Made(), now.Made())
 	return nil, &step.Refusal{
 		Class: "job-changed", Message: fmt.Sprintf("the job was changed since the run began: %s was %s and is %s", d.Component, d.Old, d.New),
 		Place: step.Place{File: opened.File}, Next: "undo the change to resume, or begin anew with precis run",

@@ -224,8 +224,8 @@ func (r *run) started() event.RunStarted {
 	return e
 }
 
-// finish writes the last entry when every item has ended, and enters what was
-// finished in the ledger.
+// finish enters what was finished in the ledger, and writes the last entry when every
+// item has ended: a run that is over is not gone on with.
 func (r *run) finish() error {
 	if r.journal == nil {
 		return r.failure()
@@ -235,6 +235,9 @@ func (r *run) finish() error {
 		open = open || result.Status == step.Interrupted || result.Open
 	}
 	err := r.failure()
+	if err == nil {
+		err = r.settleLedger()
+	}
 	if err == nil && !open {
 		err = r.note(&journal.RunFinished{Exit: itemsExit(r.results)})
 	}
@@ -242,9 +245,6 @@ func (r *run) finish() error {
 		err = r.commit()
 	}
 	if err != nil {
-		return err
-	}
-	if err := r.settleLedger(); err != nil {
 		return err
 	}
 	if err := r.ledger.Tidy(); err != nil { // it works as it is

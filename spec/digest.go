@@ -20,6 +20,31 @@ const (
 // the whole job, and reads as a job file itself.
 func (j *Job) Canonical() []byte { return bytes.Clone(j.canonical) }
 
+// Made is the canonical form of what the job makes: without what only says how it is
+// worked through, such as workers, time limits, and how often and with which key
+// an author is asked.
+func (j *Job) Made() []byte {
+	var root map[string]any
+	if err := json.Unmarshal(j.canonical, &root); err != nil {
+		panic("spec: internal error: " + err.Error())
+	}
+	delete(root, "run")
+	if author, ok := root["author"].(map[string]any); ok {
+		for _, field := range []string{"attempts", "env", "keyEnv", "timeout"} {
+			delete(author, field)
+		}
+	}
+	plain, err := json.Marshal(root)
+	if err != nil {
+		panic("spec: internal error: " + err.Error())
+	}
+	canonical, err := jcs.Transform(plain)
+	if err != nil {
+		panic("spec: internal error: " + err.Error())
+	}
+	return canonical
+}
+
 // Digest changes with anything a person can write in the job, and with nothing
 // else: "sha256:" and 64 hex digits.
 func (j *Job) Digest() string { return digest(specDigest, j.canonical) }

@@ -28,7 +28,8 @@ With --json: {"ok", "session", "pack", "problems": [{"rule", "line", "column",
 
 EXIT STATUS
   0    the summary passes
-  1    it does not, or there is no such run, pack or file`,
+  1    it does not, or there is no such run or pack
+  2    the file cannot be read, or the command line is wrong`,
 		Example: `  precis check-summary last summary.md`,
 		Args:    atLeastOne("run and a file"),
 		RunE: func(_ *cobra.Command, args []string) error {

@@ -84,6 +84,7 @@ EXIT STATUS
   1    refused, failed, or an error was found; nothing was published
   2    a mistake in the command line or in a job file
   3    a file was changed, but what had to follow failed
+  4    a summary is waited for
   5    a replay came out otherwise than its run
   130  interrupted; nothing half-written is left
 

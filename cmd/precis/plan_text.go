@@ -2,6 +2,7 @@ package main
 
 import (
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -108,9 +109,18 @@ func (p *page) why(d *plan.Difference) string {
 	return strings.TrimSuffix(subject(part, name)+": "+brief(d.Old)+" → "+brief(d.New), ": ")
 }
 
+// texts are what parameters that are digests stand for.
+var texts = map[string]string{
+	"terms":        "the word lists were changed",
+	"template":     "what a pack asks for was changed",
+	"instructions": "what authors are told was changed",
+}
+
 // subject is what a component is called among people.
 func subject(part, name string) string {
 	switch {
+	case part == "params" && texts[name] != "":
+		return texts[name]
 	case part == "params" && name != "":
 		return name
 	case part == "inputs" && name == "source":
@@ -141,8 +151,14 @@ func brief(value string) string {
 	if isDigest(value) {
 		return value[len(prefix):][:digits]
 	}
+	if quotedDigest.MatchString(value) {
+		return value[1:][:digits]
+	}
 	return value
 }
+
+// quotedDigest is a digest among parameters.
+var quotedDigest = regexp.MustCompile(`^"[0-9a-f]{64}"$`)
 
 func isDigest(value string) bool {
 	return len(value) == len("sha256:")+64 && strings.HasPrefix(value, "sha256:")

@@ -14,7 +14,9 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-func TestMain(m *testing.M) { testscript.Main(m, map[string]func(){"precis": main}) }
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"precis": main, "mechanical": mechanical})
+}
 
 // TestScript runs the program as a person does. The scripts find the module's
 // test data by environment variables.
@@ -36,6 +38,7 @@ func TestScript(t *testing.T) {
 				}
 				env.Setenv(name, abs)
 			}
+			newModelService().setUp(env)
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
@@ -50,6 +53,8 @@ func TestScript(t *testing.T) {
 			"mask": maskCommand,
 			"same": sameCommand,
 			"sums": sumsCommand,
+
+			"service": serviceCommand,
 		},
 	})
 }

@@ -96,8 +96,7 @@ func (w *watcher) Emit(e event.Event) {
 		w.started(e)
 	case event.StepStarted:
 		if l := w.items[e.Item]; l != nil {
-			l.step.Store(e.Step)
-			l.counted.Store(false)
+			l.begin(e.Step)
 		}
 	case event.Progress:
 		if l := w.items[e.Item]; l != nil {
@@ -186,14 +185,36 @@ type itemLine struct {
 	step        atomic.Value
 	counted     atomic.Bool // the step tells how far it is
 	done, total atomic.Int64
+	began       atomic.Value // when the step did
+}
+
+// begin begins a step. What is asked for is not there yet, however far the steps
+// before it came.
+func (l *itemLine) begin(step string) {
+	l.step.Store(step)
+	l.began.Store(time.Now())
+	l.counted.Store(false)
+	if asks(step) {
+		l.done.Store(0)
+		l.total.Store(0)
+	}
+}
+
+// note is how far a step is, or how long the author is at it: nobody knows how much
+// he will write.
+func (l *itemLine) note(step string) string {
+	began, _ := l.began.Load().(time.Time)
+	switch {
+	case asks(step):
+		return spent(time.Since(began))
+	case l.counted.Load():
+		return fmt.Sprintf("%d %%", percentOf(l.done.Load(), l.total.Load()))
+	}
+	return ""
 }
 
 func (l *itemLine) draw(w io.Writer, s decor.Statistics) error {
 	step, _ := l.step.Load().(string)
-	percent := ""
-	if l.counted.Load() {
-		percent = fmt.Sprintf("%d %%", percentOf(l.done.Load(), l.total.Load()))
-	}
-	_, err := io.WriteString(w, itemText(s.AvailableWidth, l.indent, share(l.done.Load(), l.total.Load()), percent, step, l.name))
+	_, err := io.WriteString(w, itemText(s.AvailableWidth, l.indent, share(l.done.Load(), l.total.Load()), l.note(step), step, l.name))
 	return err
 }

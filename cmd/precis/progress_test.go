@@ -36,6 +36,38 @@ func TestLinesOfManyItems(t *testing.T) {
 	}
 }
 
+// TestLineOfAnAuthor: what the steps before did is no progress of the author, of
+// whom only the time is told.
+func TestLineOfAnAuthor(t *testing.T) {
+	w := (&cli{errOut: io.Discard, bars: true}).watch()
+	defer w.stop()
+	w.Emit(event.RunStarted{Items: 1})
+	w.Emit(event.ItemStarted{Item: "s", Label: "s.jsonl"})
+	for _, test := range []struct {
+		step, note  string
+		done, total int64
+	}{{"read", "50 %", 1, 2}, {"author-12", "0s", 0, 0}, {"merge", "", 0, 0}, {"author", "0s", 0, 0}, {"author", "0s", 3, 8}} {
+		w.Emit(event.StepStarted{Item: "s", Step: test.step})
+		if test.total > 0 {
+			w.Emit(event.Progress{Item: "s", Step: test.step, Done: test.done, Total: test.total})
+		}
+		l := w.items["s"]
+		if note := l.note(test.step); note != test.note || l.done.Load() != test.done || l.total.Load() != test.total {
+			t.Errorf("%s: %q, %d of %d, want %v", test.step, note, l.done.Load(), l.total.Load(), test)
+		}
+	}
+}
+
+func TestSpent(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		0: "0s", 1900 * time.Millisecond: "1s", 99 * time.Second: "99s", 100 * time.Second: "1m", 99 * time.Minute: "99m", 150 * time.Minute: "2h",
+	} {
+		if got := spent(d); got != want {
+			t.Errorf("spent(%v) = %q, want %q", d, got, want)
+		}
+	}
+}
+
 func TestTimeLeft(t *testing.T) {
 	tests := []struct {
 		share float64

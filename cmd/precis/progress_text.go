@@ -52,12 +52,13 @@ func wholeText(width int, p progress, spent time.Duration, name string) string {
 	return clip(line, width)
 }
 
-// itemText is the line of one item; percent is "" while its step does not tell.
-func itemText(width int, indent bool, done float64, percent, step, name string) string {
+// itemText is the line of one item; the note is "" while its step does not tell how
+// far it is.
+func itemText(width int, indent bool, done float64, note, step, name string) string {
 	if step == "" {
 		step = "read"
 	}
-	head := fmt.Sprintf("%s  %5s  %-8s", gauge(min(done, 1), gaugeCells(width)), percent, step)
+	head := fmt.Sprintf("%s  %5s  %-8s", gauge(min(done, 1), gaugeCells(width)), note, step)
 	if indent {
 		head = "  " + head
 	}
@@ -88,6 +89,18 @@ func amount(n, total int64) string {
 		part += " " + partUnit
 	}
 	return part + " of " + of + " " + unit
+}
+
+// spent is a time in a few columns.
+func spent(d time.Duration) string {
+	const few = 100
+	switch {
+	case d < few*time.Second:
+		return fmt.Sprintf("%ds", int(d.Seconds()))
+	case d < few*time.Minute:
+		return fmt.Sprintf("%dm", int(d.Minutes()))
+	}
+	return fmt.Sprintf("%dh", int(d.Hours()))
 }
 
 // timeLeft is an estimate from the time spent on a share, once there is something

@@ -153,9 +153,6 @@ func (t *teller) more(rest map[string]int) {
 	t.text("and " + count(more) + " more: " + strings.Join(parts, ", "))
 }
 
-// waiting is the class of an item that waits for a person's summary.
-const waiting = "waiting"
-
 // left tells an item that waits for the run to be resumed.
 func left(i engine.ItemResult) bool { return i.Status == step.Interrupted }
 
@@ -293,14 +290,36 @@ func (p *page) refusal(r engine.ItemResult) {
 		}
 	}
 	if r.Next != "" {
-		p.row("next", r.Next)
+		p.nextStep(r.Next)
 	}
+}
+
+// nextStep says what to do. The command at its end has a line of its own, so that it
+// can be copied.
+func (p *page) nextStep(text string) {
+	const resume = "precis resume "
+	before, command, found := strings.Cut(text, ": "+resume)
+	if !found {
+		p.row("next", text)
+		return
+	}
+	p.row("next", before+":")
+	p.path("", resume+command, "")
 }
 
 // evidence says where a person finds what a summary is written from.
 func (t *teller) evidence(r engine.ItemResult) {
-	if r.Class == waiting && t.runID != "" {
-		t.path("evidence", t.command("show", t.runID, r.Item, "--pack"), "")
+	if !r.Open || t.runID == "" {
+		return
+	}
+	d, err := t.engine.Show(t.runID, r.Item)
+	if err != nil { // the record is told of elsewhere
+		return
+	}
+	for _, i := range d.Detail {
+		if i.Item == r.Item {
+			t.evidenceOf(t.page, d.Run, &i)
+		}
 	}
 }
 
@@ -346,7 +365,15 @@ func (p *page) authors(all map[string]*compress.Account) {
 	if last.Model != "" {
 		text += ", " + last.Model
 	}
-	text += ", asked " + counted(asked, "time", "times")
+	switch {
+	case last.By == "file" && asked > 1:
+		text += ", " + count(asked) + " answers in all"
+	case last.By == "file":
+	case asked == 1:
+		text += ", asked once"
+	default:
+		text += ", asked " + count(asked) + " times"
+	}
 	if in+out > 0 {
 		text += fmt.Sprintf("; %s tokens read, %s written", count(in), count(out))
 	}

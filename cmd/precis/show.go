@@ -29,9 +29,11 @@ named, also the steps with their times and digests, and what they left. RUN is a
 id, the beginning of one, or last.
 
 --artifact prints something that a step left of the session: report (as JSON),
-summary (its text), answer (what the author wrote). What several steps left has
-the step in front, such as author-2/answer. --pack prints the evidence that an
-author of the summary reads. All of them may hold words of the session.
+summary (its text), answer (what the author wrote); of an author that was asked
+several times attempt-1 and check-1 (an answer, and what the check said to it).
+What several steps left has the step in front, such as author-2/answer. --pack
+prints the evidence that an author of the summary reads. All of them may hold
+words of the session.
 
 With --json: {"run", "status", "file", "opened", "exit", "detail": [{"item",
 "source", "result", "published", "steps": [...]}]}.
@@ -44,11 +46,11 @@ EXIT STATUS
   precis show last 3f2a9c1e-session --artifact report`,
 		Args: atLeastOne("run"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			if pack {
-				artifact = "pack"
-			}
-			if artifact != "" {
-				return c.showArtifact(args[0], args[1:], artifact)
+			switch {
+			case pack:
+				return c.showArtifact(args[0], args[1:], packArtifact, "--pack")
+			case artifact != "":
+				return c.showArtifact(args[0], args[1:], artifact, "--artifact")
 			}
 			return c.show(args[0], args[1:])
 		},
@@ -73,29 +75,32 @@ func (c *cli) show(id string, items []string) error {
 		p.detailTable(d.Detail)
 	} else {
 		for i := range d.Detail {
-			p.detail(&d.Detail[i])
+			c.detail(p, d.Run, &d.Detail[i])
 		}
 	}
 	c.nextOf(p, d)
 	return p.err
 }
 
-// showArtifact prints what a step left of one item.
-func (c *cli) showArtifact(id string, items []string, name string) error {
+// packArtifact is the name of an evidence pack; those of parts have a number behind it.
+const packArtifact = "pack"
+
+// showArtifact prints what a step left of one item, as a flag asks for.
+func (c *cli) showArtifact(id string, items []string, name, flag string) error {
 	e := c.engine()
 	d, err := e.Show(id, items...)
 	if err != nil {
 		return err
 	}
 	if len(d.Detail) != 1 {
-		return usagef("name one of the run's sessions", "--artifact is for one session, not %d", len(d.Detail))
+		return usagef("name one of the run's sessions", "%s is for one session, not %d", flag, len(d.Detail))
 	}
 	if i := d.Detail[0]; i.Same != "" { // what was up to date is in the run that did it
-		return c.showArtifact(i.Same, []string{i.Item}, name)
+		return c.showArtifact(i.Same, []string{i.Item}, name, flag)
 	}
 	home, a, ok := d.Detail[0].Find(d.Run, name)
 	if !ok {
-		return &step.Refusal{Class: "no-such-artifact", Message: fmt.Sprintf("the session has no artifact %q in this run", name), Place: step.Place{File: d.Detail[0].Source}, Next: c.command("show", d.Run, d.Detail[0].Item) + " lists them"}
+		return c.noArtifact(d, name)
 	}
 	pack, err := e.Artifacts(home)
 	if err != nil {
@@ -107,6 +112,20 @@ func (c *cli) showArtifact(id string, items []string, name string) error {
 		err = errors.Join(err, r.Close())
 	}
 	return errors.Join(err, pack.Close())
+}
+
+// noArtifact refuses a name that nothing has.
+func (c *cli) noArtifact(d *engine.RunDetail, name string) error {
+	i := &d.Detail[0]
+	r := &step.Refusal{
+		Class: "no-such-artifact", Message: fmt.Sprintf("the session has no artifact %q in this run", name),
+		Place: step.Place{File: i.Source}, Next: c.command("show", d.Run, i.Item) + " lists them",
+	}
+	if _, _, parts := i.Find(d.Run, packArtifact+"-1"); parts && name == packArtifact {
+		r.Message = "the evidence is in parts, which have a pack each; the last one is made of their summaries"
+		r.Next = c.command("show", d.Run, i.Item, "--artifact", packArtifact+"-1") + " prints the first"
+	}
+	return r
 }
 
 func (p *page) runInfo(d *engine.RunDetail) {
@@ -151,14 +170,17 @@ func statusOf(d engine.ItemDetail) string {
 	return "open"
 }
 
-func (p *page) detail(d *engine.ItemDetail) {
+func (c *cli) detail(p *page, run string, d *engine.ItemDetail) {
 	p.title(d.Item, statusOf(*d))
 	p.path("session", d.Source, "")
 	if r := outcomeOf(*d); r != nil && r.Class != "" {
 		p.row("reason", r.Class+": "+joined(r.Message))
 		if r.Next != "" {
-			p.row("next", r.Next)
+			p.nextStep(r.Next)
 		}
+	}
+	if d.Result == nil {
+		c.evidenceOf(p, run, d)
 	}
 	if d.Same != "" {
 		p.row("done by", "run "+d.Same)
@@ -170,6 +192,57 @@ func (p *page) detail(d *engine.ItemDetail) {
 	p.files("put back", d.Source, d.Restored)
 	p.steps(d.Steps)
 	p.blank()
+}
+
+// asks tells whether a step of an item asks for a summary: the one that goes into the
+// session, or that of a part.
+func asks(step string) bool { return step == authorStep || strings.HasPrefix(step, authorStep+"-") }
+
+const authorStep = "author"
+
+// evidenceOf says where a person finds what the summaries that an item waits for are
+// written from, and the last answers with what the check said about them.
+func (c *cli) evidenceOf(p *page, run string, i *engine.ItemDetail) {
+	label := "evidence"
+	for _, s := range waiting(i.Steps) {
+		flags := []string{"--pack"}
+		if number := strings.TrimPrefix(s.Step, authorStep); number != "" {
+			flags = []string{"--artifact", packArtifact + number}
+		}
+		p.path(label, c.command("show", append([]string{run, i.Item}, flags...)...), "")
+		if label = ""; c.lastAnswer(p, run, i.Item, s) {
+			label = "evidence"
+		}
+	}
+}
+
+// waiting are the steps that have asked and are to ask again, in the order of the
+// parts.
+func waiting(steps []engine.StepDetail) []engine.StepDetail {
+	var list []engine.StepDetail
+	for _, s := range steps {
+		if asks(s.Step) && s.Phase == journal.Failed && s.Failure.Open {
+			list = append(list, s)
+		}
+	}
+	slices.SortFunc(list, func(a, b engine.StepDetail) int {
+		return cmp.Or(cmp.Compare(len(a.Step), len(b.Step)), strings.Compare(a.Step, b.Step))
+	})
+	return list
+}
+
+// lastAnswer says where an author's last answer is, if the check refused it.
+func (c *cli) lastAnswer(p *page, run, item string, s engine.StepDetail) bool {
+	n := 0
+	for s.Kept[fmt.Sprintf("facts-%d", n+1)] != (step.Artifact{}) {
+		n++
+	}
+	if s.Kept[fmt.Sprintf("check-%d", n)] == (step.Artifact{}) {
+		return false
+	}
+	p.path("answer", c.command("show", run, item, "--artifact", fmt.Sprintf("%s/attempt-%d", s.Step, n)), "")
+	p.path("check", c.command("show", run, item, "--artifact", fmt.Sprintf("%s/check-%d", s.Step, n)), "")
+	return true
 }
 
 // files lists what was published; the session itself is told by what was done to it.
@@ -221,7 +294,10 @@ func (c *cli) nextOf(p *page, d *engine.RunDetail) {
 		p.row("next", "wait for it; or end that process, and then")
 		p.path("", c.command("resume", d.Run), "")
 		return
-	case engine.RunInterrupted, engine.RunWaiting, engine.RunOpen:
+	case engine.RunWaiting:
+		p.path("next", c.command("resume", d.Run, "--summary", "FILE"), "")
+		return
+	case engine.RunInterrupted, engine.RunOpen:
 		p.path("next", c.command("resume", d.Run), "")
 		return
 	}

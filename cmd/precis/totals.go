@@ -90,7 +90,7 @@ func (t *teller) whatNext(result engine.Result) {
 	if t.task != restoring && slices.ContainsFunc(result.Items, t.replaced) {
 		t.path("undo", t.command("restore", result.Run, "--session-closed"), "")
 	}
-	if t.until != "" && t.runID != "" {
+	if t.until != "" && t.runID != "" && slices.ContainsFunc(result.Items, came) {
 		t.row("until", t.until+": what comes behind it was not done")
 		if t.until == "pack" {
 			t.path("evidence", t.command("show", t.runID, "SESSION", "--pack"), "")
@@ -101,6 +101,9 @@ func (t *teller) whatNext(result engine.Result) {
 		t.row("next", text)
 	}
 }
+
+// came tells whether an item came to the step that was asked for.
+func came(i engine.ItemResult) bool { return i.Status == step.Done || i.Status == step.UpToDate }
 
 // places are the folders that have new files.
 func (t *teller) places(items []engine.ItemResult) (places []string) {
@@ -159,6 +162,10 @@ func (t *teller) effects(items []engine.ItemResult) {
 		t.effectTotals(items)
 	} else {
 		t.effectTable(items)
+	}
+	if slices.ContainsFunc(items, func(i engine.ItemResult) bool { return i.Open }) {
+		t.text("A dry run: nothing was written, and nobody was asked for a summary. The same command without --dry-run does both.")
+		return
 	}
 	t.text("A dry run: nothing was written. The same command without --dry-run does this.")
 }

@@ -58,7 +58,8 @@ type Refusal struct {
 	// Open leaves the item open with this status, [Waiting] or [Failed]: a resume
 	// takes the step up again. Empty for a refusal that ends the item.
 	Open Status `json:"open,omitempty"`
-	// Resume are the arguments that the resume takes of an item that is left open.
+	// Resume are the arguments that the resume takes of an item that is left open; nil
+	// where to resume is not the next step.
 	Resume []string `json:"-"`
 	Err    error    `json:"-"`
 }

@@ -54,6 +54,7 @@ type question struct {
 	facts  []author.Facts
 	texts  []string // the answers
 	number []int    // of the asking that gave each
+	people []string // texts that a person brought: no part of a conversation
 }
 
 func (f *fold) question(in step.Input, number string) (*question, error) {
@@ -93,9 +94,18 @@ func (q *question) remember() error {
 			if data, err = q.in.Open(a); err != nil {
 				return err
 			}
-			q.texts, q.number = append(q.texts, string(data)), append(q.number, q.asked)
+			q.add(string(data), facts)
 		}
 	}
+}
+
+// add takes in a text. One that nobody was called for was brought by a person.
+func (q *question) add(text string, facts author.Facts) {
+	if facts.Calls == 0 {
+		q.people = append(q.people, text)
+		return
+	}
+	q.texts, q.number = append(q.texts, text), append(q.number, q.asked)
 }
 
 // ask asks until an answer passes its check, or went back to the author as often as
@@ -103,6 +113,11 @@ func (q *question) remember() error {
 func (q *question) ask(ctx context.Context) (step.Output, error) {
 	if text, ok := q.f.env.Brought(q.mine); ok {
 		return q.brought(string(text))
+	}
+	for _, text := range q.people { // on record, and not looked at
+		if _, problems := q.expect.check([]byte(text)); len(problems) == 0 {
+			return q.output(text, byPerson)
+		}
 	}
 	earlier, good, err := q.round()
 	for good == "" && err == nil {
@@ -116,8 +131,11 @@ func (q *question) ask(ctx context.Context) (step.Output, error) {
 	if err != nil {
 		return step.Output{}, err
 	}
-	return q.output(good)
+	return q.output(good, q.f.job.Author.By)
 }
+
+// byPerson is who wrote a summary that was brought.
+const byPerson = "file"
 
 // mine tells whether a text was written for this pack: its comment names the records.
 func (q *question) mine(text []byte) bool { return modelsummary.Names(text, q.expect.Header) }
@@ -125,14 +143,18 @@ func (q *question) mine(text []byte) bool { return modelsummary.Names(text, q.ex
 // brought takes an answer that a person brings, whoever was to be asked.
 func (q *question) brought(text string) (step.Output, error) {
 	if err := noPack([]byte(text)); err != nil {
-		return step.Output{}, q.resumable(err)
+		var r *step.Refusal
+		if errors.As(err, &r) {
+			r.Open, r.Resume = step.Waiting, withFile
+		}
+		return step.Output{}, err
 	}
 	if err := q.keep(text, author.Facts{}); err != nil {
 		return step.Output{}, err
 	}
 	_, problems := q.expect.check([]byte(text))
 	if len(problems) == 0 {
-		return q.output(text)
+		return q.output(text, byPerson)
 	}
 	first := problems[0]
 	return step.Output{}, &step.Refusal{
@@ -204,9 +226,13 @@ func (q *question) resumable(err error) error {
 		return err
 	}
 	open := *r
-	if open.Open = step.Failed; r.Class == author.Waiting {
+	open.Open = step.Failed
+	switch {
+	case r.Class == author.Waiting:
 		open.Open, open.Resume = step.Waiting, withFile
 		open.Message += "; it has " + q.length()
+	case author.Passing(r.Class):
+		open.Resume = []string{}
 	}
 	return &open
 }
@@ -221,7 +247,7 @@ func (q *question) keep(text string, facts author.Facts) error {
 	parts := map[string][]byte{fmt.Sprintf(factsName, q.asked): data}
 	if text != "" {
 		parts[fmt.Sprintf(attemptName, q.asked)] = []byte(text)
-		q.texts, q.number = append(q.texts, text), append(q.number, q.asked)
+		q.add(text, facts)
 	}
 	q.facts = append(q.facts, facts)
 	return q.in.Keep(parts)
@@ -250,14 +276,15 @@ func (q *question) refused(earlier []author.Attempt) error {
 	_, problems := q.expect.check([]byte(earlier[len(earlier)-1].Answer))
 	return &step.Refusal{
 		Class:   "summary-refused",
-		Message: fmt.Sprintf("none of %s passed the check; the last has %s, the first in line %d: %s", counted(len(earlier), "answer"), counted(len(problems), "problem"), problems[0].Line, problems[0].Rule),
-		Next:    "the answers and what the check said are artifacts of the run; mend the last one by hand and bring it with --summary, or resume the run to ask anew", Open: step.Failed,
+		Message: fmt.Sprintf("%s, and none passed the check; the last has %s, the first in line %d: %s", counted(len(earlier), "answer"), counted(len(problems), "problem"), problems[0].Line, problems[0].Rule),
+		Next:    "the answers and what the check said are artifacts of the run; mend the last one by hand and bring it with --summary, or resume the run to ask anew",
+		Open:    step.Failed, Resume: []string{},
 	}
 }
 
 // output is what is left of the asking.
-func (q *question) output(good string) (step.Output, error) {
-	account := q.account()
+func (q *question) output(good, by string) (step.Output, error) {
+	account := q.account(by)
 	out := step.Output{Artifacts: map[string]step.Artifact{}, Facts: account.facts()}
 	for name, a := range q.in.Kept {
 		out.Artifacts[name] = a
@@ -279,11 +306,8 @@ type Account struct {
 	Cost         string `json:"cost,omitempty"` // of the last answer, in the service's unit
 }
 
-func (q *question) account() Account {
-	a := Account{By: q.f.job.Author.By, Asked: q.asked}
-	if taken := q.number[len(q.texts)-1]; q.facts[taken-1].Calls == 0 { // nobody was called: a person brought it
-		a.By = "file"
-	}
+func (q *question) account(by string) Account {
+	a := Account{By: by, Asked: q.asked}
 	for _, f := range q.facts {
 		a.InputTokens, a.OutputTokens = a.InputTokens+f.InputTokens, a.OutputTokens+f.OutputTokens
 		a.Model, a.Cost = cmp.Or(f.Model, a.Model), cmp.Or(f.Cost, a.Cost)

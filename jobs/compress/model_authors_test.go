@@ -162,7 +162,7 @@ func TestAConversationThatWasGivenUp(t *testing.T) {
 		m.put("/s/x.jsonl", harbour())
 		m.serve(a, whole(bad))
 		i := m.left(m.run(), step.Failed, "summary-refused", 1)
-		if !strings.Contains(i.Message, "none of 4 answers") || !strings.Contains(i.Message, "heading-missing") {
+		if !strings.Contains(i.Message, "4 answers, and none passed") || !strings.Contains(i.Message, "heading-missing") {
 			t.Errorf("it says %s", i.Message)
 		}
 		for n := range 4 {

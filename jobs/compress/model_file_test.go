@@ -91,10 +91,10 @@ func TestWhatAPersonBringsByMistake(t *testing.T) {
 		{"that of another session", other.written("x"), "summary-refused", step.Waiting, 4, "metadata-value"},
 		{"nothing", "", "summary-refused", step.Waiting, 4, "empty"},
 		{"another text", "Dear diary,\n", "summary-refused", step.Waiting, 4, "no-summary"},
-		{"its own pack", own.mustArtifact("pack/pack"), "pack-not-summary", step.Failed, 1, "evidence pack"},
-		{"a pack of ours", other.mustArtifact("pack/pack"), "pack-not-summary", step.Failed, 1, "evidence pack"},
-		{"a foreign pack", foreignPack, "foreign-pack", step.Failed, 1, "claude-jsonl-compressor"},
-		{"a foreign pack of windows", "\ufeff" + strings.ReplaceAll(foreignPack, "\n", "\r\n"), "foreign-pack", step.Failed, 1, "claude-jsonl-compressor"},
+		{"its own pack", own.mustArtifact("pack/pack"), "pack-not-summary", step.Waiting, 4, "evidence pack"},
+		{"a pack of ours", other.mustArtifact("pack/pack"), "pack-not-summary", step.Waiting, 4, "evidence pack"},
+		{"a foreign pack", foreignPack, "foreign-pack", step.Waiting, 4, "claude-jsonl-compressor"},
+		{"a foreign pack of windows", "\ufeff" + strings.ReplaceAll(foreignPack, "\n", "\r\n"), "foreign-pack", step.Waiting, 4, "claude-jsonl-compressor"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			m := waiting(t)

@@ -167,6 +167,9 @@ func (f *fold) putPack(in step.Input, out *step.Output, number string, p *pack.P
 	}
 	e := expect{p.Expect(), limits.Room}
 	e.MaxChars, e.MaxTokens, e.Whole = limits.MaxChars, limits.MaxTokens, limits.Whole
+	if err := f.hasRoom(&e.Expect); err != nil {
+		return err
+	}
 	numbers := Evidence{p.Chars, p.Tokens, len(p.Anchors), len(p.Claims), len(p.Omitted), len(secret.Find(p.Text))}
 	var err error
 	if out.Artifacts[packName+number], err = in.Put(p.Text); err != nil {
@@ -177,6 +180,22 @@ func (f *fold) putPack(in step.Input, out *step.Output, number string, p *pack.P
 	}
 	out.Artifacts[evidenceName+number], err = put(in, numbers)
 	return err
+}
+
+// hasRoom refuses a pack whose comment, headings and coverage lines alone would fill
+// a summary that goes into the session as it is: nobody could write it.
+func (f *fold) hasRoom(e *modelsummary.Expect) error {
+	const leastProse = 2000
+	lack := e.Least() + leastProse - e.MaxChars
+	if !e.Whole || lack <= 0 {
+		return nil
+	}
+	next := fmt.Sprintf("use mode.embed: prose, or raise budgets.summaryChars to %d", f.job.Budgets.SummaryChars+lack)
+	if f.priors.verbatim {
+		next = "use mode.embed: prose or mode.priorSummaries: fold, or raise budgets.summaryChars"
+	}
+	return f.refuse("coverage-too-long",
+		fmt.Sprintf("comment, headings and the coverage lines of %s need %d characters at least, and the summary may have %d with all of them in it (mode.embed: full)", counted(len(e.Claims), "record"), e.Least(), e.MaxChars), next)
 }
 
 // put stores a value as JSON.

@@ -80,24 +80,14 @@ func resumed(t *testing.T, c *clienttest.Client, version string, session, candid
 	if first.Outcome != clienttest.Sent || second.Outcome != clienttest.Sent {
 		t.Fatalf("before %s, after %s: %s", first.Outcome, second.Outcome, second.Message)
 	}
-	kept := map[string]bool{}
-	for i := range is.x.Records {
-		kept[is.x.Name(is.x.Records[i].UUID)] = true
-	}
+	kept := is.uuids()
 	same(t, "the request before", sent(first, prompt), was.blocks, was.texts())
 	got := sent(second, prompt)
 	same(t, "the request after", got, is.blocks, is.texts())
 	if len(got) == 0 || got[0].role != "user" || !strings.Contains(is.blocks[0].text, got[0].text) {
 		t.Fatal("the request after does not begin with the summary")
 	}
-	// Minus what was folded.
-	var rest []said
-	for _, b := range was.blocks {
-		if kept[was.x.Name(was.x.Records[b.record].UUID)] {
-			rest = append(rest, b)
-		}
-	}
-	same(t, "minus the folded part", got[1:], rest, append(is.texts(), closed(is, was)...))
+	same(t, "minus the folded part", got[1:], was.of(kept), append(is.texts(), closed(is, was)...))
 	others(t, version, candidate, after)
 	gone := was.markers(t, kept)
 	for _, b := range got[1:] {
@@ -113,6 +103,25 @@ func resumed(t *testing.T, c *clienttest.Client, version string, session, candid
 			t.Errorf("%s of a record that is no part of the conversation is in the new file", m)
 		}
 	}
+}
+
+// uuids are those of all records.
+func (p *prediction) uuids() map[string]bool {
+	all := map[string]bool{}
+	for i := range p.x.Records {
+		all[p.x.Name(p.x.Records[i].UUID)] = true
+	}
+	return all
+}
+
+// of are the blocks of the records with these uuids.
+func (p *prediction) of(uuids map[string]bool) (blocks []said) {
+	for _, b := range p.blocks {
+		if uuids[p.x.Name(p.x.Records[b.record].UUID)] {
+			blocks = append(blocks, b)
+		}
+	}
+	return blocks
 }
 
 // others resumes a candidate with the versions it was not made for: they send the

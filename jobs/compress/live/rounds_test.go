@@ -69,19 +69,25 @@ func (r *rounds) turns(s *clienttest.Session, n int) {
 	}
 }
 
-// parallel works on in the resumed session: what the first request holds is what
-// was predicted, and each request goes on from the one before.
-func (r *rounds) parallel() {
+// parallel works on in the resumed session.
+func (r *rounds) parallel() { r.goOn(4) }
+
+// goOn makes turns in the resumed session: what the first request holds is what was
+// predicted, and each request goes on from the one before. args are further ones for
+// the client.
+func (r *rounds) goOn(turns int, args ...string) {
 	want := predict(r.t, r.c.Sessions()[r.id], r.version)
 	before := len(r.c.Server.Conversation())
-	s := r.c.Drive("--resume", r.id)
-	r.turns(s, 4)
+	first := r.n + 1
+	s := r.c.Drive(append([]string{"--resume", r.id}, args...)...)
+	r.turns(s, turns)
+	r.id = s.ID
 	s.Close()
 	var last []said
 	for i, q := range r.c.Server.Conversation()[before:] {
 		now := sent(clienttest.Resumption{Messages: q.Messages}, "")
 		if i == 0 {
-			same(r.t, "the first request", now, append(want.blocks, said{"user", "text", fmt.Sprintf("mk:P%d Look at item %d.", r.n-3, r.n-3), -1}), want.texts())
+			same(r.t, "the first request", now, append(want.blocks, said{"user", "text", fmt.Sprintf("mk:P%d Look at item %d.", first, first), -1}), want.texts())
 		} else {
 			same(r.t, fmt.Sprintf("request %d", i+1), now[:min(len(now), len(last))], last, nil)
 		}

@@ -47,6 +47,11 @@ publish: {to: candidate, path: "out.jsonl"}
 // fold compresses a session for a client. refused is the class of a refusal.
 func fold(t *testing.T, session []byte, version string, set ...string) (candidate []byte, refused string) {
 	t.Helper()
+	return foldWith(t, compress.Kind{}, session, version, set...)
+}
+
+func foldWith(t *testing.T, kind compress.Kind, session []byte, version string, set ...string) (candidate []byte, refused string) {
+	t.Helper()
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "s.jsonl"), session, 0o600); err != nil {
 		t.Fatal(err)
@@ -55,7 +60,7 @@ func fold(t *testing.T, session []byte, version string, set ...string) (candidat
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := engine.New(engine.OSEnv(filepath.Join(dir, "state"), hclog.NewNullLogger()), compress.Kind{})
+	e := engine.New(engine.OSEnv(filepath.Join(dir, "state"), hclog.NewNullLogger()), kind)
 	r, err := e.Run(context.Background(), job, engine.Options{})
 	if err != nil || len(r.Items) != 1 {
 		t.Fatal(err, r.Items)

@@ -58,7 +58,7 @@ var next = map[string]string{
 	Silent:        "check the service, and resume the run",
 	Garbled:       "check that author.baseURL and author.by name the same kind of service",
 	Declined:      "read the pack for what the model may object to, or choose another author",
-	AnswerCut:     "lower budgets.summaryChars, or choose a model that writes longer answers",
+	AnswerCut:     "lower budgets.packTokens and fold in parts (author.fold: staged), lower budgets.summaryChars, or choose a model that writes longer answers",
 	AnswerTooLong: "raise budgets.summaryChars, or choose another author",
 	NoAnswer:      "try the author by hand with the pack, or choose another author",
 	TimedOut:      "raise author.timeout, and resume the run",
@@ -67,6 +67,16 @@ var next = map[string]string{
 	CommandKilled: "find out what ended the command (memory, a limit), and resume the run",
 	OutputHeld:    "let the command end only after all that it started, or close their standard output",
 }
+
+// byJob are the classes that only another job can do something about: to resume the
+// run would end the same way.
+var byJob = map[string]bool{
+	UnknownModel: true, PromptTooLong: true, BadRequest: true, Redirected: true, BadAddress: true, Garbled: true,
+}
+
+// Passing tells whether a class may not come again when the author is asked anew by
+// the same job.
+func Passing(class string) bool { return !byJob[class] }
 
 // refuse makes a refusal of a class. What is formatted into it is ours: numbers,
 // names of the job's fields and of variables.

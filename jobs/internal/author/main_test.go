@@ -72,7 +72,6 @@ func prompt() Prompt { return Prompt{Instructions: "Write.", Pack: thePack, MaxC
 
 // fakes is a world without waits.
 type fakes struct {
-	mu       sync.Mutex
 	now      time.Time
 	slept    []time.Duration
 	env      map[string]string

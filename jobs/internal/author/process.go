@@ -18,8 +18,10 @@ const grace = time.Second
 func Run(ctx context.Context, p Process) (Exit, error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	cmd := exec.CommandContext(ctx, program(p), p.Args[1:]...)
-	cmd.Args[0] = p.Args[0]
+	cmd := exec.CommandContext(ctx, p.Args[0], p.Args[1:]...)
+	if named(p.Args[0]) { // from the folder it runs in, which it is in when it starts
+		cmd.Path, cmd.Err = p.Args[0], nil
+	}
 	cmd.Dir, cmd.Env = p.Dir, p.Env
 	cmd.Stdin = strings.NewReader(p.Stdin)
 	cmd.Stdout, cmd.Stderr = &sink{p.Stdout, stop}, &sink{p.Stderr, stop}
@@ -28,13 +30,9 @@ func Run(ctx context.Context, p Process) (Exit, error) {
 	return exited(ctx, cmd, cmd.Run())
 }
 
-// program is what to start: a name with a slash stands relative to the folder.
-func program(p Process) string {
-	name := p.Args[0]
-	if filepath.Base(name) == name || filepath.IsAbs(name) {
-		return name
-	}
-	return filepath.Join(p.Dir, name)
+// named tells a program that is a relative path from one that PATH has.
+func named(program string) bool {
+	return filepath.Base(program) != program && !filepath.IsAbs(program)
 }
 
 // exited tells an end from a failure to run.

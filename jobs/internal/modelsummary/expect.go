@@ -2,7 +2,10 @@ package modelsummary
 
 import (
 	"bytes"
+	"fmt"
 	"slices"
+	"strings"
+	"unicode/utf8"
 )
 
 // Expect is what the pack asks of its summary. Record and handoff line numbers
@@ -40,4 +43,16 @@ func (e *Expect) leastAnchors() int { return min(8, max(1, len(e.Shown)/80)) }
 // be it right or wrong otherwise.
 func Names(text []byte, h Header) bool {
 	return bytes.Contains(text, []byte("summary_source_sha256: "+h.SummarySource))
+}
+
+// Least is how many characters the whole text of a summary has that says nothing:
+// comment, headings, and coverage lines with the shortest excerpts.
+func (e *Expect) Least() int {
+	text := e.Header.Comment() + "\n" + Title + "\n" + strings.Join(Sections[:], "\n") + "\n" + CoverageHeading
+	n := utf8.RuneCountInString(text)
+	for record, source := range e.Claims {
+		excerpt := min(MinSupport, utf8.RuneCountInString(strings.TrimSpace(source)))
+		n += len(fmt.Sprintf("\n- L%d%s\"\"%s", record, supportMark, dispositionEnd)) + excerpt
+	}
+	return n
 }

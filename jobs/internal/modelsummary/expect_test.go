@@ -2,9 +2,12 @@ package modelsummary_test
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
 
 	ms "github.com/precis-dev/precis/jobs/internal/modelsummary"
 )
@@ -32,4 +35,26 @@ func TestExpectJSON(t *testing.T) {
 			t.Error(err, cmp.Diff(e, back))
 		}
 	}
+}
+
+// The least text is written out here; "Ok, done." is shorter than an excerpt must be.
+func TestLeast(t *testing.T) {
+	e := expect()
+	comment, _, _ := strings.Cut(good, "-->")
+	least := comment + "-->\n" + ms.Title + "\n"
+	for _, s := range ms.Sections {
+		least += s + "\n"
+	}
+	least += ms.CoverageHeading + `
+- L1 support_text_json="deploy the b" disposition=covered
+- L2 support_text_json="Ok, done." disposition=covered
+- L3 support_text_json="Größe region" disposition=covered`
+	if got, want := e.Least(), utf8.RuneCountInString(least); got != want {
+		t.Errorf("%d, want %d", got, want)
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		if e, text := written(t); e.Least() > utf8.RuneCountInString(strings.TrimSpace(text)) {
+			t.Fatalf("%d is more than a good text has:\n%s", e.Least(), text)
+		}
+	})
 }
