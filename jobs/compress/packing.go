@@ -34,6 +34,10 @@ func (f *fold) packStep(ctx context.Context, in step.Input) (step.Output, error)
 	if err := f.planned(ctx); err != nil {
 		return step.Output{}, err
 	}
+	// Nobody is asked for a summary of a session that could not be published with it.
+	if _, _, err := f.verify(ctx, f.planning.candidate); err != nil {
+		return step.Output{}, err
+	}
 	out := step.Output{Artifacts: map[string]step.Artifact{}, Facts: map[string]any{"cut": f.planning.cut}}
 	if err := f.packs(in, &out); err != nil {
 		return step.Output{}, f.tooLarge(err)
