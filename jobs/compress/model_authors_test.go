@@ -269,7 +269,9 @@ func TestTheReportOfAModelsSummary(t *testing.T) {
 		m := newModelWorld(t)
 		m.put("/s/x.jsonl", harbour())
 		m.serve(a, whole(badUntil(1)))
-		m.done(m.run())
+		if file := m.done(m.run()); !strings.Contains(file, `"summary":"model"`) {
+			t.Errorf("the boundary does not say who wrote it: %s", file)
+		}
 		got := m.report().Summary
 		want := compress.Account{By: a.by, Model: a.model, Asked: 2, InputTokens: 2 * tokensIn, OutputTokens: 2 * tokensOut}
 		if *got.Authors["author"] != want || len(got.Authors) != 1 || got.Mode != "model" || got.Embed != "prose" {

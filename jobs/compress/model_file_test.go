@@ -259,7 +259,7 @@ func TestAPersonHelpsACommandOut(t *testing.T) {
 // was brought is used if it is on record, and can be brought again if it is not.
 func TestBringingAfterEveryCrash(t *testing.T) {
 	want := straight(t, harbour(), good)
-	for answers := range 4 {
+	for _, answers := range []int{0, 1, 3} {
 		t.Run(fmt.Sprint(answers, " answers before"), func(t *testing.T) {
 			const set = "author.attempts=2"
 			for at := 1; ; at++ {

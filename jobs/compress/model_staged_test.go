@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"sort"
 	"strings"
 	"sync"
 	"testing"
@@ -17,6 +18,7 @@ import (
 	"github.com/precis-dev/precis/engine/step"
 	"github.com/precis-dev/precis/fsys/faultfs"
 	"github.com/precis-dev/precis/jobs/compress"
+	"github.com/precis-dev/precis/jobs/internal/tokens"
 	"github.com/precis-dev/precis/spec/canon"
 )
 
@@ -50,7 +52,7 @@ func (m *modelWorld) expected(name string) (e struct {
 func TestAFoldInParts(t *testing.T) {
 	m := newModelWorld(t)
 	m.put("/s/x.jsonl", talk(60, 600))
-	file := m.done(m.run(inParts...))
+	file := m.done(m.run(append(slices.Clone(inParts), "budgets.summaryChars=5000")...))
 	n := m.parts()
 	if n < 3 || m.scribe.asked() != n+1 {
 		t.Fatalf("%d parts, asked %d times", n, m.scribe.asked())
@@ -59,8 +61,8 @@ func TestAFoldInParts(t *testing.T) {
 	var all []int
 	for i := range n {
 		pack, e := m.mustArtifact(fmt.Sprintf("pack/pack-%d", i+1)), m.expected(fmt.Sprintf("pack/expect-%d", i+1))
-		if runesOf(pack) > 40000 {
-			t.Errorf("pack %d has %d characters", i+1, runesOf(pack))
+		if runesOf(pack) > 40000 || e.MaxChars != 5000 {
+			t.Errorf("pack %d has %d characters, its summary may have %d", i+1, runesOf(pack), e.MaxChars)
 		}
 		all = append(all, e.Summary...)
 	}
@@ -297,6 +299,48 @@ func TestPartsThatAreAsLongAsTheyMayBe(t *testing.T) {
 			m.done(m.run(inParts...))
 		})
 	}
+}
+
+// The room of the last pack is shared out to the last character and token: parts that
+// take all of it, with all that the pack may say about them, fit; one more is refused.
+func TestTheRoomOfTheLastPack(t *testing.T) {
+	for name, set := range map[string][]string{"characters": nil, "tokens": {"budgets.packChars=60000", "budgets.packTokens=10000"}} {
+		for over, status := range map[int]string{0: "waiting", 1: "summary-refused"} {
+			m := newModelWorld(t)
+			m.text = byFile
+			m.put("/s/x.jsonl", talk(60, 600))
+			m.run(append(slices.Clone(inParts), set...)...)
+			var files []string
+			for i := range m.parts() {
+				files = append(files, m.fills(i+1, name, over))
+			}
+			r, err := m.resume(files...)
+			if i := m.left(r, step.Waiting, status, 4); err != nil || (over > 0) != strings.Contains(i.Message, "too-long") {
+				t.Errorf("%s, %d more: %v: %s", name, over, err, i.Message)
+			}
+		}
+	}
+}
+
+// fills writes a summary of a part that takes all of its room, or some more.
+func (m *modelWorld) fills(part int, unit string, over int) string {
+	m.t.Helper()
+	var e struct{ Room struct{ Chars, Tokens int } }
+	if err := json.Unmarshal([]byte(m.mustArtifact(fmt.Sprintf("pack/expect-%d", part))), &e); err != nil {
+		m.t.Fatal(err)
+	}
+	c := call{pack: m.mustArtifact(fmt.Sprintf("pack/pack-%d", part))}
+	most, size := e.Room.Chars, func(text string) int { return runesOf(quoted(proseOf(text) + "\n")) }
+	if unit == "tokens" {
+		most, size = e.Room.Tokens, func(text string) int { return tokens.Text(quoted(proseOf(text) + "\n")) }
+	}
+	// Quotation marks, a path, and a sign that a text was damaged.
+	const filler = "\"\"\"\"\"\"/srv/a.go\ufffd"
+	n := sort.Search(4*most, func(chars int) bool { return size(padded(c, filler, chars)) > most })
+	if over == 0 {
+		n--
+	}
+	return padded(c, filler, n)
 }
 
 // Whatever a session looks like, it is folded, in parts if it must be, or refused
