@@ -65,10 +65,10 @@ func (s *State) Item(id string) *Item { return s.byID[id] }
 func (i *Item) Left() *Outcome {
 	var left *Outcome
 	for _, st := range i.Steps {
-		if st.Phase == Started {
+		switch {
+		case st.Phase == Started, st.Phase == Failed && !st.Failure.Open:
 			return nil
-		}
-		if st.Phase == Failed && st.Failure.Open && left == nil {
+		case st.Phase == Failed && left == nil:
 			left = st.Failure
 		}
 	}
