@@ -80,6 +80,9 @@ func Insert(ordered []step.Step, name string, more []step.Step) ([]step.Step, er
 	}
 	names := make([]string, len(more))
 	for i, s := range more {
+		if slices.Contains(names[:i], s.Name) {
+			return nil, &DuplicateError{s.Name}
+		}
 		names[i] = s.Name
 	}
 	out := slices.Clone(more)
