@@ -224,8 +224,8 @@ func (r *run) started() event.RunStarted {
 	return e
 }
 
-// finish writes the last entry when every item has ended, and enters what was
-// finished in the ledger.
+// finish enters what was finished in the ledger, and writes the last entry when every
+// item has ended: a run that is over is not gone on with.
 func (r *run) finish() error {
 	if r.journal == nil {
 		return r.failure()
@@ -234,17 +234,17 @@ func (r *run) finish() error {
 	for _, result := range r.results {
 		open = open || result.Status == step.Interrupted || result.Open
 	}
-	err := r.failure()
+	if err := r.failure(); err != nil {
+		return err
+	}
+	err := r.settleLedger()
 	if err == nil && !open {
 		err = r.note(&journal.RunFinished{Exit: itemsExit(r.results)})
 	}
-	if err == nil {
-		err = r.commit()
+	if e := r.commit(); err == nil {
+		err = e
 	}
 	if err != nil {
-		return err
-	}
-	if err := r.settleLedger(); err != nil {
 		return err
 	}
 	if err := r.ledger.Tidy(); err != nil { // it works as it is
