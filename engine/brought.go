@@ -12,22 +12,23 @@ import (
 type brought struct {
 	mu    sync.Mutex
 	texts []Brought
-	lone  bool // there is one text, and one step that waits
+	lone  bool // there is one text, and one step that could ask for it
 }
 
 func newBrought(texts []Brought, state *journal.State) *brought {
 	if len(texts) == 0 {
 		return nil
 	}
-	waits := 0
+	waits, cut := 0, false
 	for _, i := range state.Items {
+		cut = cut || i.Result == nil && i.Left() == nil // which of its steps ask is not known
 		for _, st := range i.Steps {
 			if i.Result == nil && st.Phase == journal.Failed && st.Failure.Open {
 				waits++
 			}
 		}
 	}
-	return &brought{texts: append([]Brought(nil), texts...), lone: len(texts) == 1 && waits == 1}
+	return &brought{texts: append([]Brought(nil), texts...), lone: len(texts) == 1 && waits == 1 && !cut}
 }
 
 // take implements [step.Env.Brought].

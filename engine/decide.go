@@ -231,6 +231,10 @@ func (t *itemRun) observedAll() (all []step.Observed) {
 // settle finds out what an effect did that was begun and not recorded as ended.
 // One that says itself what it did ends the item; another is simply run again.
 func (t *itemRun) settle(ctx context.Context, steps []step.Step) (bool, error) {
+	steps, err := t.known(steps)
+	if err != nil {
+		return false, err
+	}
 	if done, err := t.complete(ctx, steps); err != nil || done {
 		return done, err
 	}
@@ -256,16 +260,12 @@ func (t *itemRun) complete(ctx context.Context, steps []step.Step) (bool, error)
 			return false, nil
 		}
 	}
-	for len(steps) > 0 {
-		st := t.attempted(steps[0].Name)
-		if st == nil {
-			return false, &step.Refusal{Class: "record-damaged", Message: "the record lacks the step " + steps[0].Name, Place: step.Place{File: t.dir}, Next: "begin anew with precis run"}
+	for _, s := range steps {
+		st := t.attempted(s.Name)
+		if err := t.still(ctx, s, st); err != nil {
+			return false, err
 		}
-		err := t.still(ctx, steps[0], st)
-		if err == nil {
-			steps, err = t.unfold(steps, 1)
-		}
-		if err != nil {
+		if err := t.receipt(st.Done); err != nil { // its file comes after the record
 			return false, err
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/precis-dev/precis/engine/journal"
 	"github.com/precis-dev/precis/engine/local"
 	"github.com/precis-dev/precis/engine/plan"
 	"github.com/precis-dev/precis/engine/step"
@@ -35,18 +36,46 @@ func (t *itemRun) through(ctx context.Context, steps []step.Step) error {
 func (t *itemRun) unfold(steps []step.Step, n int) ([]step.Step, error) {
 	rest := steps[n:]
 	for _, s := range steps[:n] {
-		if s.Expand == nil {
-			continue
-		}
-		more, err := s.Expand(t.done[s.Name].Artifacts)
-		if err != nil {
-			return nil, err
-		}
-		if rest, err = plan.Insert(rest, s.Name, more); err != nil {
+		var err error
+		if rest, err = t.expand(rest, s, t.done[s.Name]); err != nil {
 			return nil, err
 		}
 	}
 	return rest, nil
+}
+
+// expand puts what a step gives in front of the rest. The last step that was asked
+// for gives nothing.
+func (t *itemRun) expand(rest []step.Step, s step.Step, d plan.Done) ([]step.Step, error) {
+	if s.Expand == nil || s.Name == t.opts.Until {
+		return rest, nil
+	}
+	more, err := s.Expand(d.Artifacts)
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range more {
+		if slices.Contains(t.order, m.Name) {
+			return nil, &plan.DuplicateError{Step: m.Name}
+		}
+	}
+	return plan.Insert(rest, s.Name, more)
+}
+
+// known is the whole graph, as far as the run recorded it before it was resumed.
+func (t *itemRun) known(steps []step.Step) (all []step.Step, err error) {
+	for len(steps) > 0 {
+		s := steps[0]
+		all, steps = append(all, s), steps[1:]
+		st := t.attempted(s.Name)
+		if st == nil || st.Phase != journal.Finished {
+			continue
+		}
+		if steps, err = t.expand(steps, s, st.Done); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
 }
 
 // together is how many of the first steps can run side by side: those that ask, for
@@ -79,7 +108,9 @@ func (t *itemRun) sideBySide(ctx context.Context, steps []step.Step) error {
 		slots <- struct{}{}
 		busy.Go(func() {
 			defer func() { <-slots }()
-			errs[i] = local.Protect(func() error { return t.advance(ctx, s) })
+			if errs[i] = context.Cause(ctx); errs[i] == nil { // or it would be asked for nothing
+				errs[i] = local.Protect(func() error { return t.advance(ctx, s) })
+			}
 		})
 	}
 	busy.Wait()

@@ -36,6 +36,7 @@ type itemRun struct {
 	mu       sync.Mutex                 // of all that steps side by side change; not held while they run
 	replaced bool                       // the source is what an earlier run put in its place
 	result   ItemResult
+	leaving  sync.Mutex // of cleanup, which steps add to as they run
 	cleanup  []func() error
 }
 
@@ -82,8 +83,10 @@ func (r *run) end(i int, t *itemRun, o journal.Outcome) {
 	switch {
 	case o.Status == step.Interrupted && o.Next == "":
 		o.Next = r.goOn()
-	case o.Open && r.journal != nil:
+	case o.Open && r.journal != nil && o.Next != "":
 		o.Next += ": " + r.goOn()
+	case o.Open && r.journal != nil:
+		o.Next = r.goOn()
 	}
 	t.result.set(o)
 	r.results[i] = t.result
@@ -218,7 +221,11 @@ func (t *itemRun) stepEnv() step.Env {
 	if t.fs != t.world { // what another item does is not seen in this one's world
 		env.Once = func(_ string, do func() error) error { return do() }
 	}
-	env.Cleanup = func(c func() error) { t.cleanup = append(t.cleanup, c) }
+	env.Cleanup = func(c func() error) {
+		t.leaving.Lock()
+		defer t.leaving.Unlock()
+		t.cleanup = append(t.cleanup, c)
+	}
 	return env
 }
 

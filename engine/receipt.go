@@ -39,8 +39,11 @@ func (t *itemRun) newReceipt(d plan.Done) *Receipt {
 func (t *itemRun) asked() map[string]map[string]any {
 	asked := map[string]map[string]any{}
 	for name, d := range t.done {
-		if d.Asked {
-			asked[name] = d.Facts
+		if !d.Asked {
+			continue
+		}
+		if asked[name] = d.Facts; d.Facts == nil {
+			asked[name] = map[string]any{} // nothing is known, but that he was asked
 		}
 	}
 	return asked

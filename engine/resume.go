@@ -41,6 +41,9 @@ func (e *Engine) Resume(ctx context.Context, id string, o Options) (Result, erro
 		if err == nil {
 			err = r.brought.left(r.id, e.env.command("show", r.id)+" tells what the run waits for")
 		}
+		if err != nil && state.Finished != nil {
+			return Result{Run: r.id}, err // nothing was done
+		}
 		return Result{Run: r.id, Items: r.results}, err
 	})
 }

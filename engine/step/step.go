@@ -82,8 +82,8 @@ type Env struct {
 	// Progress reports bytes done of a total; never nil.
 	Progress func(done, total int64)
 	// Brought takes a text that a person brought for a step which waits: the first
-	// that is mine, or the only one where only one step of the run waits. Each text
-	// is taken once. Never nil.
+	// that is mine, or the only one where only one step of the run waits and nothing
+	// else of it was cut off. Each text is taken once. Never nil.
 	Brought func(mine func(text []byte) bool) (text []byte, ok bool)
 	// Once does something for a key when the first of the run's items asks, and no
 	// more; the others wait for it and get its error. Never nil.
@@ -117,8 +117,9 @@ type Step struct {
 	// inputs: a dry run does not ask, and a replay takes it from the record. Steps
 	// that ask and do not need each other run side by side.
 	Asks bool
-	// Expand gives more steps, which are known once this one is done, from its
-	// artifacts. They come behind it, and who needs it needs them too. Nil for none.
+	// Expand gives more steps in their order, which are known once this one is done,
+	// from its artifacts alone: from none in a plan that does not know them. They come
+	// behind it, and who needs it needs them too. Nil for none.
 	Expand func(map[string]Artifact) ([]Step, error)
 	// Intend says what an effect is about to publish, for the record; nil for
 	// nothing that Settle would need.
