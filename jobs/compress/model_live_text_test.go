@@ -11,6 +11,7 @@ import (
 
 	"github.com/precis-dev/precis/engine"
 	"github.com/precis-dev/precis/engine/step"
+	"github.com/precis-dev/precis/jobs/compress"
 	st "github.com/precis-dev/precis/jobs/internal/sessiontest"
 )
 
@@ -196,6 +197,58 @@ func TestWhatIsTrueOfSessionsOfRealShape(t *testing.T) {
 	}
 }
 
+// Sessions side by side: each author is shown the words of one.
+func TestSessionsAreKeptApart(t *testing.T) {
+	m := newModelWorld(t)
+	words := []string{"ALPHA", "BRAVO", "CHARLIE", "DELTA"}
+	for _, w := range words {
+		m.put("/s/"+w+".jsonl", []byte(strings.ReplaceAll(string(talk(60, 600)), "in words", w)))
+	}
+	r := m.run(append(slices.Clone(inParts), "run.workers=8")...)
+	if r.Exit != 0 || m.scribe.asked() < 3*len(words) {
+		t.Fatalf("asked %d times: %+v", m.scribe.asked(), r.Items)
+	}
+	texts := map[string]string{}
+	for _, c := range m.scribe.calls {
+		texts[fmt.Sprint("prompt ", c.n)] = c.prompt
+	}
+	for name, file := range m.files("/out") {
+		texts[name] = file
+	}
+	for place, text := range texts {
+		n := 0
+		for _, w := range words {
+			n += min(1, strings.Count(text, w))
+		}
+		if n != 1 {
+			t.Errorf("%s holds the words of %d sessions", place, n)
+		}
+	}
+}
+
+// What looks like a credential, and was sent to somebody, is told by its number.
+func TestCredentialsThatAreSent(t *testing.T) {
+	const secret = "ghp_0123456789abcdefABCDEF0123456789abcd"
+	session := []byte(strings.ReplaceAll(string(harbour()), "before the spring tide", "with "+secret))
+	for text, told := range map[string]bool{modelText: true, byFile: false} {
+		m := newModelWorld(t)
+		m.text = text
+		m.put("/s/x.jsonl", session)
+		r := m.run()
+		if !told {
+			r, _ = m.resume(m.written("x"))
+		}
+		m.done(r)
+		i := slices.IndexFunc(m.report().Warnings, func(w compress.Warning) bool { return w.Rule == "credentials-sent" })
+		if (i >= 0) != told || m.report().Summary.Evidence["pack"].Credentials == 0 {
+			t.Errorf("by %s: %+v", m.job().Author.By, m.report())
+		}
+		if strings.Contains(m.reports()["x"], secret) || strings.Contains(m.events.String(), secret) {
+			t.Error("the report or the events hold it")
+		}
+	}
+}
+
 // The workers change nothing.
 func TestModelsSummariesWhateverTheWorkers(t *testing.T) {
 	runs := map[string]map[string]string{}
@@ -221,6 +274,29 @@ func TestModelsSummariesWhateverTheWorkers(t *testing.T) {
 		if runs["8"][name] != text {
 			t.Errorf("%s is another one with 8 workers", name)
 		}
+	}
+}
+
+// What stands at the output is seen before anybody is asked: what could not be
+// published is not paid for.
+func TestAnOutputThatIsNotOurs(t *testing.T) {
+	m := newModelWorld(t)
+	m.put("/s/x.jsonl", harbour())
+	m.put("/out/x.jsonl", []byte("somebody's"))
+	m.refusedWith(m.run(), "output-exists")
+	if m.scribe.asked() > 0 || string(m.out("x")) != "somebody's" {
+		t.Errorf("asked %d times", m.scribe.asked())
+	}
+	if file := m.done(m.runWith(context.Background(), engine.Options{Force: true})); file != straight(t, harbour(), good) || m.scribe.asked() != 1 {
+		t.Errorf("asked %d times", m.scribe.asked())
+	}
+	if r := m.run(); r.Items[0].Status != step.UpToDate {
+		t.Errorf("again: %+v", r)
+	}
+	m.put("/out/x.jsonl", []byte("edited"))
+	m.refusedWith(m.run("author.model=another"), "output-exists")
+	if m.scribe.asked() != 1 {
+		t.Errorf("asked %d times", m.scribe.asked())
 	}
 }
 

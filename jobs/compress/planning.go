@@ -15,10 +15,10 @@ type planning struct {
 	spare    room   // that the gates leave for the summary
 }
 
-// planned finds the cut, once.
+// planned finds the cut, once. While somebody was asked the session may have gone on.
 func (f *fold) planned(ctx context.Context) error {
 	if f.planning != nil {
-		return nil
+		return f.session.Unchanged(f.env.FS)
 	}
 	if err := f.selected(ctx); err != nil {
 		return err

@@ -34,15 +34,26 @@ func (f *fold) publishStep(ctx context.Context, in step.Input) (step.Output, err
 }
 
 // publishable refuses an output that is the session itself, and one of ours that
-// somebody else changed.
+// somebody else changed. One that is not ours the publication refuses, unless it has
+// the same bytes; before somebody is asked for a summary that could not be published,
+// it is refused here.
 func (f *fold) publishable() error {
 	path := f.target()
 	if err := f.distinct(path); err != nil {
 		return err
 	}
 	owned, ok := f.env.Owned(path)
-	if !ok || f.env.Force {
+	if f.env.Force {
 		return nil
+	}
+	if !ok {
+		if _, err := f.env.FS.Stat(path); err != nil || !f.asksModel() {
+			return nil
+		}
+		return &step.Refusal{
+			Class: publish.OutputExists, Message: "a file that precis did not write stands there",
+			Place: step.Place{File: path}, Next: "choose another path, or replace the file with --force",
+		}
 	}
 	_, sum, err := fsys.Sum(f.env.FS, path)
 	if err != nil || sum == owned {
