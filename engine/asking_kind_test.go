@@ -107,12 +107,12 @@ func (k asking) on(f afero.Fs) *engine.Engine { return engine.New(enginetest.Env
 
 // waiting leaves an item open for a person.
 func waiting(at string) error {
-	return &step.Refusal{Class: "wanted", Message: "the answer to " + at + " is wanted", Next: "bring it", Open: step.Waiting}
+	return &step.Refusal{Class: "wanted", Message: "the answer to " + at + " is wanted", Next: "bring it", Open: step.Waiting, Resume: []string{"--answer", "FILE"}}
 }
 
 // failing leaves an item open for another try.
 func failing(at string) error {
-	return &step.Refusal{Class: "no-answer", Message: "there was no answer to " + at, Next: "look at the service", Open: step.Failed}
+	return &step.Refusal{Class: "no-answer", Message: "there was no answer to " + at, Next: "look at the service", Open: step.Failed, Resume: []string{}}
 }
 
 // at makes steps do something instead of asking.

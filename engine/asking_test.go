@@ -135,7 +135,7 @@ func TestAStepThatWaits(t *testing.T) {
 	}
 	waits(t, f, k, r)
 	events := strings.Split(strings.TrimSpace(told.String()), "\n")
-	for _, want := range []string{`"exit":4`, `"status":"waiting"`, `"class":"wanted"`, `"open":true`, `"next":"bring it: precis resume run-0001"`} {
+	for _, want := range []string{`"exit":4`, `"status":"waiting"`, `"class":"wanted"`, `"open":true`, `"next":"bring it: precis resume run-0001 --answer FILE"`} {
 		if last := events[len(events)-1]; !strings.Contains(last, want) {
 			t.Errorf("the last event lacks %s: %s", want, last)
 		}
@@ -164,7 +164,7 @@ func TestAStepThatWaits(t *testing.T) {
 func waits(t *testing.T, f afero.Fs, k asking, r engine.Result) {
 	t.Helper()
 	i := r.Items[0]
-	if statuses(r) != "waiting:wanted" || r.Exit != 4 || !i.Open || i.Message != "the answer to a/ask is wanted" || i.Next != "bring it: precis resume run-0001" {
+	if statuses(r) != "waiting:wanted" || r.Exit != 4 || !i.Open || i.Message != "the answer to a/ask is wanted" || i.Next != "bring it: precis resume run-0001 --answer FILE" {
 		t.Errorf("exit %d, %+v", r.Exit, i)
 	}
 	for _, entry := range told(t, f, journalFile) {
@@ -180,7 +180,7 @@ func waits(t *testing.T, f afero.Fs, k asking, r engine.Result) {
 	if err != nil || d.Status != engine.RunWaiting || len(d.Detail) != 1 {
 		t.Fatalf("%+v, %v", d, err)
 	}
-	want := &journal.Outcome{Status: step.Waiting, Class: "wanted", Message: "the answer to a/ask is wanted", Next: "bring it", Open: true}
+	want := &journal.Outcome{Status: step.Waiting, Class: "wanted", Message: "the answer to a/ask is wanted", Next: "bring it: precis resume run-0001 --answer FILE", Open: true}
 	if diff := cmp.Diff(want, d.Detail[0].Left); diff != "" || d.Detail[0].Result != nil {
 		t.Errorf("%s; result %+v", diff, d.Detail[0].Result)
 	}
@@ -189,13 +189,27 @@ func waits(t *testing.T, f afero.Fs, k asking, r engine.Result) {
 	}
 }
 
-// A refusal need not say more than that the run can be resumed.
-func TestAStepThatWaitsWithoutANextStep(t *testing.T) {
-	k := asks("a")
-	k.instead = func(string) error { return &step.Refusal{Class: "wanted", Message: "m", Open: step.Waiting} }
-	r, err := k.on(lines(t, twoLinesOf("a"))).Run(context.Background(), job(), engine.Options{})
-	if err != nil || r.Items[0].Next != "precis resume run-0001" {
-		t.Errorf("%q, %v", r.Items[0].Next, err)
+// What a refusal says and what it takes to resume are one line; where to resume is not
+// the next step, the line does not offer it.
+func TestTheNextStepOfAStepThatWaits(t *testing.T) {
+	for _, c := range []struct {
+		next   string
+		resume []string
+		want   string
+	}{
+		{"", []string{}, "precis resume run-0001"},
+		{"wait", []string{}, "wait: precis resume run-0001"},
+		{"", []string{"--answer", "FILE"}, "precis resume run-0001 --answer FILE"},
+		{"change the job", nil, "change the job"},
+	} {
+		k := asks("a")
+		k.instead = func(string) error {
+			return &step.Refusal{Class: "wanted", Message: "m", Next: c.next, Open: step.Waiting, Resume: c.resume}
+		}
+		r, err := k.on(lines(t, twoLinesOf("a"))).Run(context.Background(), job(), engine.Options{})
+		if err != nil || r.Items[0].Next != c.want {
+			t.Errorf("%q, %v, want %q", r.Items[0].Next, err, c.want)
+		}
 	}
 }
 
@@ -220,7 +234,7 @@ func TestWhoTakesWhatWasBrought(t *testing.T) {
 			[]string{"a"}, []string{"a/part-1", "a/part-2"}, []string{"anything"}, "waiting:wanted", "not-asked-for", "text-1", 4, nil,
 		},
 		"two texts and one step": {
-			[]string{"a"}, []string{"a/ask"}, []string{"anything", "a/ask: mine"}, "done", "not-asked-for", "text-1", 3, map[string]string{"a/ask": "a/ask: mine"},
+			[]string{"a"}, []string{"a/ask"}, []string{"anything", "a/ask: mine"}, "done", "not-asked-for", "text-1", 1, map[string]string{"a/ask": "a/ask: mine"},
 		},
 		"two steps of an item, each its own": {
 			[]string{"a"}, []string{"a/part-1", "a/part-2"}, []string{part(2), part(1)}, "done", "", "", 0, map[string]string{"a/part-1": part(1), "a/part-2": part(2)},
@@ -392,7 +406,7 @@ func TestAStepThatFailsOpen(t *testing.T) {
 		t.Fatalf("exit %d, %+v, %v", r.Exit, r.Items[0], err)
 	}
 	d, err := k.on(f).Show("last")
-	if err != nil || d.Status != engine.RunWaiting || d.Detail[0].Result != nil || d.Detail[0].Left == nil || d.Detail[0].Left.Class != "no-answer" {
+	if err != nil || d.Status != engine.RunOpen || d.Detail[0].Result != nil || d.Detail[0].Left == nil || d.Detail[0].Left.Class != "no-answer" {
 		t.Errorf("%+v, %v", d, err)
 	}
 	k.instead = nil
