@@ -128,6 +128,25 @@ func TestASummaryOfTheGreatestLength(t *testing.T) {
 	}
 }
 
+// The appendix is whole as long as there is room for the last of its characters.
+func TestTheAppendixFillsTheRoom(t *testing.T) {
+	const limit = 9000
+	text := func(chars int) string {
+		m := newModelWorld(t)
+		m.put("/s/x.jsonl", talk(20, 100))
+		m.scribe.write = func(c call) string { return padded(c, fillers["words"], chars) }
+		return liveText(t, m.done(m.run(fmt.Sprint("budgets.summaryChars=", limit))))
+	}
+	const short = 3000
+	exact := short + limit - runesOf(text(short))
+	for more := -2; more <= 3; more++ {
+		live := text(exact + more)
+		if n := runesOf(live); n > limit || more <= 0 && n != limit+more || strings.HasSuffix(live, "[…]\n") != (more > 0) {
+			t.Errorf("with %d more than fit the text has %d characters of %d", more, n, limit)
+		}
+	}
+}
+
 // The limit in tokens is what the gate leaves: a summary of wide characters goes back
 // with the numbers though it is not too long in characters.
 func TestASummaryThatIsTooHeavy(t *testing.T) {

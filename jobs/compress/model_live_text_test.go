@@ -249,6 +249,44 @@ func TestCredentialsThatAreSent(t *testing.T) {
 	}
 }
 
+// Whatever a session looks like, and whatever rule finds its chain: it is folded, or
+// refused before anybody is asked. One with a model's summary is refused for what it
+// is refused for without.
+func TestNobodyIsAskedForNothing(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		session := drawAny(rt)
+		set := []string{"mode.chain=" + rapid.SampledFrom([]string{"client", "pointer", "agreed", "physical-tail"}).Draw(rt, "chain"), "budgets.ratio=0.05", "budgets.keepRecords=2"}
+		m := newModelWorld(t)
+		m.put("/s/x.jsonl", session)
+		i := m.run(set...).Items[0]
+		if asked := m.scribe.asked(); asked > 0 != (i.Status == step.Done) {
+			rt.Fatalf("%s after %d calls: %s", i.Class, asked, i.Message)
+		}
+		w := newWorld(t)
+		w.put("/s/x.jsonl", session)
+		if without := w.run(set...).Items[0]; without.Class != i.Class && i.Class != "no-evidence" {
+			rt.Fatalf("%q, and without a model %q", i.Class, without.Class)
+		}
+	})
+	tail := newModelWorld(t)
+	tail.put("/s/x.jsonl", circle())
+	tail.refusedWith(tail.run("mode.chain=physical-tail", "budgets.ratio=0.05", "budgets.keepRecords=3"), "candidate-invalid")
+	if tail.scribe.asked() > 0 {
+		t.Errorf("asked %d times", tail.scribe.asked())
+	}
+}
+
+// circle is a session whose last records hang on each other.
+func circle() []byte {
+	var b st.Builder
+	b.User("u1", "", "First.")
+	b.Assistant("a1", "u1", "m1", st.Text("First answer."))
+	b.User("u2", "a2", "Second.")
+	b.Assistant("a2", "u2", "m2", st.Text("Second answer."))
+	b.User("u3", "a2", "Third.")
+	return b.Bytes()
+}
+
 // The workers change nothing.
 func TestModelsSummariesWhateverTheWorkers(t *testing.T) {
 	runs := map[string]map[string]string{}

@@ -271,6 +271,21 @@ func TestPartsThatWouldNotFitTogether(t *testing.T) {
 	}
 }
 
+// Nor where the whole of the last summary would not fit into the session.
+func TestALastSummaryThatWouldNotFit(t *testing.T) {
+	for _, chars := range []int{4000, 4200, 4400, 4600, 4800, 5000, 9000} {
+		m := newModelWorld(t)
+		m.put("/s/x.jsonl", talk(60, 600))
+		i := m.run(append(slices.Clone(inParts), "mode.embed=full", fmt.Sprint("budgets.summaryChars=", chars))...).Items[0]
+		if i.Status == step.Done {
+			continue
+		}
+		if i.Status != step.Refused || m.scribe.asked() > 0 || chars == 9000 {
+			t.Errorf("%d characters: %s %s after %d calls: %s", chars, i.Status, i.Class, m.scribe.asked(), i.Message)
+		}
+	}
+}
+
 // Parts whose summaries are as long as they may be fit into the last pack, whatever
 // they consist of.
 func TestPartsThatAreAsLongAsTheyMayBe(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/precis-dev/precis/engine/step"
 	"github.com/precis-dev/precis/jobs/internal/evidence"
@@ -31,6 +32,10 @@ func (f *fold) staged() bool { return f.job.Author.Fold == "staged" }
 // the job allows it.
 func (f *fold) packStep(ctx context.Context, in step.Input) (step.Output, error) {
 	if err := f.planned(ctx); err != nil {
+		return step.Output{}, err
+	}
+	// Nobody is asked for a summary of a session that could not be published with it.
+	if _, _, err := f.verify(ctx, f.planning.candidate); err != nil {
 		return step.Output{}, err
 	}
 	out := step.Output{Artifacts: map[string]step.Artifact{}, Facts: map[string]any{"cut": f.planning.cut}}
@@ -74,6 +79,13 @@ func roomy(r room) expect {
 	toks := r.Tokens * 9 / 10
 	chars := least(least(r.Chars, r.Bytes)*9/10, toks*perToken)
 	return expect{Expect: modelsummary.Expect{MaxChars: chars, MaxTokens: toks}, Room: r}
+}
+
+// of is what a pack asks, with these limits.
+func (e expect) of(p *pack.Pack) *expect {
+	of := expect{p.Expect(), e.Room}
+	of.MaxChars, of.MaxTokens, of.Whole = e.MaxChars, e.MaxTokens, e.Whole
+	return &of
 }
 
 // least is the smaller of two limits, of which 0 is none.
@@ -130,16 +142,15 @@ func (f *fold) packParts(in step.Input, out *step.Output, req pack.Request, part
 // is for the signs that quoting adds. What cannot fit is refused before anybody is
 // asked.
 func (f *fold) partLimits(parts [][]int) (expect, error) {
-	req, n := f.evidence(), len(parts)
-	for end := 0; len(req.Parts) < n; {
-		end += len(parts[len(req.Parts)])
-		req.Parts = append(req.Parts, pack.Part{End: end, Text: "x"})
+	p, err := f.lastFrame(parts)
+	if err == nil {
+		err = f.hasRoom(f.limits().of(p))
 	}
-	p, err := pack.Build(f.session.Source, req)
 	if err != nil {
 		return expect{}, err
 	}
-	b, labels := f.job.Budgets, 500+50*n // which depend on what the parts say
+	n, b := len(parts), f.job.Budgets
+	labels := 500 + 50*n // which depend on what the parts say
 	e := roomy(room{Chars: (b.PackChars - p.Chars - labels) / n, Tokens: (b.PackTokens - p.Tokens - labels/perToken) / n})
 	if e.MaxChars < summary.MinBudget || e.MaxTokens < summary.MinBudget/perToken {
 		return expect{}, f.refuse("pack-too-large",
@@ -148,6 +159,16 @@ func (f *fold) partLimits(parts [][]int) (expect, error) {
 	}
 	e.MaxChars = min(e.MaxChars, b.SummaryChars)
 	return e, nil
+}
+
+// lastFrame is the last pack with as good as nothing from the parts.
+func (f *fold) lastFrame(parts [][]int) (*pack.Pack, error) {
+	req, end := f.evidence(), 0
+	for _, part := range parts {
+		end += len(part)
+		req.Parts = append(req.Parts, pack.Part{End: end, Text: strings.Repeat("x", modelsummary.MinSupport)})
+	}
+	return pack.Build(f.session.Source, req)
 }
 
 // Evidence says what is in a pack.
@@ -165,9 +186,8 @@ func (f *fold) putPack(in step.Input, out *step.Output, number string, p *pack.P
 	if len(p.Anchors) == 0 {
 		return f.refuse("no-evidence", "nothing in the folded records could be cited", "use mode.summary: deterministic")
 	}
-	e := expect{p.Expect(), limits.Room}
-	e.MaxChars, e.MaxTokens, e.Whole = limits.MaxChars, limits.MaxTokens, limits.Whole
-	if err := f.hasRoom(&e.Expect); err != nil {
+	e := limits.of(p)
+	if err := f.hasRoom(e); err != nil {
 		return err
 	}
 	numbers := Evidence{p.Chars, p.Tokens, len(p.Anchors), len(p.Claims), len(p.Omitted), len(secret.Find(p.Text))}
@@ -184,7 +204,7 @@ func (f *fold) putPack(in step.Input, out *step.Output, number string, p *pack.P
 
 // hasRoom refuses a pack whose comment, headings and coverage lines alone would fill
 // a summary that goes into the session as it is: nobody could write it.
-func (f *fold) hasRoom(e *modelsummary.Expect) error {
+func (f *fold) hasRoom(e *expect) error {
 	const leastProse = 2000
 	lack := e.Least() + leastProse - e.MaxChars
 	if !e.Whole || lack <= 0 {

@@ -7,9 +7,11 @@ import (
 	"slices"
 
 	"github.com/precis-dev/precis/engine/step"
+	"github.com/precis-dev/precis/jobs/internal/compose"
 	"github.com/precis-dev/precis/jobs/internal/finding"
 	"github.com/precis-dev/precis/jobs/internal/sessions"
 	"github.com/precis-dev/precis/jobs/internal/topology"
+	"github.com/precis-dev/precis/jobs/internal/transcript"
 	"github.com/precis-dev/precis/jobs/internal/verify"
 )
 
@@ -89,12 +91,9 @@ func (f *fold) composed(ctx context.Context, in step.Input) error {
 	if err := f.solved(ctx, in); err != nil {
 		return err
 	}
-	x, findings, err := verify.Candidate(f.solution.candidate, f.session.Source, f.sel.Mode == topology.PhysicalTail, rules(f.job), func(int64) error { return ctx.Err() })
+	x, findings, err := f.verify(ctx, f.solution.candidate)
 	if err != nil {
 		return err
-	}
-	if finding.HasErrors(findings) {
-		return f.unverified(findings)
 	}
 	f.verified = x
 	for _, w := range findings {
@@ -103,6 +102,15 @@ func (f *fold) composed(ctx context.Context, in step.Input) error {
 		}
 	}
 	return nil
+}
+
+// verify reads a candidate as somebody else would.
+func (f *fold) verify(ctx context.Context, c *compose.Candidate) (*transcript.Index, []finding.Finding, error) {
+	x, findings, err := verify.Candidate(c, f.session.Source, f.sel.Mode == topology.PhysicalTail, rules(f.job), func(int64) error { return ctx.Err() })
+	if err == nil && finding.HasErrors(findings) {
+		err = f.unverified(findings)
+	}
+	return x, findings, err
 }
 
 // unverified refuses a candidate that broke a rule. With a strict chain that is
