@@ -234,15 +234,15 @@ func (r *run) finish() error {
 	for _, result := range r.results {
 		open = open || result.Status == step.Interrupted || result.Open
 	}
-	err := r.failure()
-	if err == nil {
-		err = r.settleLedger()
+	if err := r.failure(); err != nil {
+		return err
 	}
+	err := r.settleLedger()
 	if err == nil && !open {
 		err = r.note(&journal.RunFinished{Exit: itemsExit(r.results)})
 	}
-	if err == nil {
-		err = r.commit()
+	if e := r.commit(); err == nil {
+		err = e
 	}
 	if err != nil {
 		return err

@@ -31,7 +31,8 @@ With --json: the events of the run, as for run.
 
 EXIT STATUS
   0    every session is done or up to date, or was already
-  1    a session was refused or failed, or the run cannot be gone on with
+  1    a session was refused or failed, the run cannot be gone on with, or nothing
+       waits for a summary that was given
   2    the job cannot be read any more, or the command line is wrong
   3    a file was changed, but what had to follow failed; of a replaced session
        the receipt is printed

@@ -15,6 +15,9 @@ func FuzzRead(f *testing.F) {
 	good := content(f, m)
 	f.Add(good)
 	f.Add(good[:len(good)/2])
+	m = mem()
+	tell(f, m, 3, patience()...)
+	f.Add(content(f, m))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		m := write(t, data)
 		var entries []journal.Entry

@@ -97,6 +97,45 @@ func story() []journal.Body {
 	}
 }
 
+func kept(item, name string, artifacts ...string) *journal.StepKept {
+	b := &journal.StepKept{Item: item, Step: name, Artifacts: map[string]step.Artifact{}}
+	for _, a := range artifacts {
+		name, sum, _ := strings.Cut(a, "=")
+		b.Artifacts[name] = step.Artifact{SHA256: sum, Bytes: 1}
+	}
+	return b
+}
+
+// leftOpen says of an item that is finished that it is open.
+func leftOpen(b *journal.ItemFinished) *journal.ItemFinished {
+	b.Open = true
+	return b
+}
+
+// left is a step that leaves its item open.
+func left(item, name string, s step.Status) *journal.StepFailed {
+	b := failed(item, name, s)
+	b.Open = true
+	return b
+}
+
+// patience is a run of an item whose step keeps what it gets, waits, fails and comes
+// to its end in the third process.
+func patience() []journal.Body {
+	asked := done("a", "s")
+	asked.Asked, asked.Facts = true, map[string]any{"by": "somebody"}
+	return []journal.Body{
+		opened(1), item("a"),
+		started("a", "s"), kept("a", "s", "x=11", "y=22"), kept("a", "s", "y=33"), left("a", "s", step.Waiting),
+		&journal.RunResumed{Owner: owner},
+		started("a", "s"), kept("a", "s", "z=44"), left("a", "s", step.Failed),
+		&journal.RunResumed{Owner: owner},
+		started("a", "s"), asked,
+		ended("a", step.Done),
+		&journal.RunFinished{},
+	}
+}
+
 // tell writes entries, so many to a line.
 func tell(t rapid.TB, f afero.Fs, each int, bodies ...journal.Body) {
 	t.Helper()
@@ -183,17 +222,117 @@ func TestLinesAreAsDocumented(t *testing.T) {
 }
 
 func TestLinesFollowTheirSchema(t *testing.T) {
-	f := mem()
-	tell(t, f, 3, story()...)
 	s, err := schemas.Compile("journal")
 	must(t, err)
-	for _, line := range bytes.Split(bytes.TrimSpace(content(t, f)), []byte("\n")) {
-		d := json.NewDecoder(bytes.NewReader(line))
-		d.UseNumber()
-		var v any
-		must(t, d.Decode(&v))
-		if err := s.Validate(v); err != nil {
-			t.Errorf("%#v\n%s", err, line)
+	for _, bodies := range [][]journal.Body{story(), patience()} {
+		f := mem()
+		tell(t, f, 3, bodies...)
+		for _, line := range bytes.Split(bytes.TrimSpace(content(t, f)), []byte("\n")) {
+			if err := s.Validate(number(t, line)); err != nil {
+				t.Errorf("%#v\n%s", err, line)
+			}
+		}
+	}
+	// The schema tells what it is about from what it is not.
+	good := spell(1, "", kept("a", "s", "x="+sum("")))
+	must(t, s.Validate(number(t, []byte(good))))
+	for old, bad := range map[string]string{
+		`"artifacts":`: `"artefacts":`, `"step":"s",`: ``, `"item":"a",`: ``, `"bytes":1`: `"bytes":"1"`, `step-kept`: `step-started`,
+	} {
+		if line := strings.Replace(good, old, bad, 1); line == good || s.Validate(number(t, []byte(line))) == nil {
+			t.Errorf("valid with %s: %s", bad, line)
+		}
+	}
+}
+
+// number reads JSON with its numbers as they are written.
+func number(t testing.TB, text []byte) (v any) {
+	t.Helper()
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	must(t, d.Decode(&v))
+	return v
+}
+
+// TestPatience looks at the state after each entry of that run.
+func TestPatience(t *testing.T) {
+	all := patience()
+	none := map[string]string{}
+	first := map[string]string{"x": "11", "y": "22"}
+	second := map[string]string{"x": "11", "y": "33"}
+	third := map[string]string{"x": "11", "y": "33", "z": "44"}
+	for n, want := range map[int]struct {
+		phase journal.Phase
+		kept  map[string]string
+		left  step.Status // why the item is open
+	}{
+		3: {journal.Started, none, ""}, 4: {journal.Started, first, ""}, 5: {journal.Started, second, ""},
+		6: {journal.Failed, second, step.Waiting}, 7: {journal.Failed, second, step.Waiting},
+		8: {journal.Started, second, ""}, 9: {journal.Started, third, ""},
+		10: {journal.Failed, third, step.Failed}, 11: {journal.Failed, third, step.Failed},
+		12: {journal.Started, third, ""}, 13: {journal.Finished, third, ""},
+	} {
+		f := mem()
+		tell(t, f, 1, all[:n]...)
+		state := scan(t, f)
+		i := state.Item("a")
+		st, why := i.Step("s"), step.Status("")
+		if left := i.Left(); left != nil {
+			why = left.Status
+		}
+		got := map[string]string{}
+		for name, a := range st.Kept {
+			got[name] = a.SHA256
+		}
+		if d := cmp.Diff(want.kept, got); d != "" || st.Phase != want.phase || why != want.left || i.Result != nil {
+			t.Errorf("after %d entries: %s, left as %q: %s", n, st.Phase, why, d)
+		}
+	}
+	f := mem()
+	tell(t, f, 4, all...)
+	var asked bool
+	state, err := journal.Scan(f, file, func(i *journal.Item) error {
+		asked = i.Step("s").Done.Asked
+		return nil
+	})
+	if err != nil || state.Finished == nil || !asked || state.Item("a").Left() != nil {
+		t.Errorf("%+v, asked %v, %v", state, asked, err)
+	}
+}
+
+// An item is left open by its steps only where each that ended badly is to be tried
+// again, and none was cut off.
+func TestWhyAnItemIsOpen(t *testing.T) {
+	start := []journal.Body{opened(1), item("a"), started("a", "s"), started("a", "t")}
+	for name, test := range map[string]struct {
+		then []journal.Body
+		want step.Status
+	}{
+		"both under way":             {nil, ""},
+		"one waits":                  {[]journal.Body{done("a", "s"), left("a", "t", step.Waiting)}, step.Waiting},
+		"one waits, one under way":   {[]journal.Body{left("a", "s", step.Waiting)}, ""},
+		"one under way, one waits":   {[]journal.Body{left("a", "t", step.Waiting)}, ""},
+		"both, the first is told":    {[]journal.Body{left("a", "t", step.Waiting), left("a", "s", step.Failed)}, step.Failed},
+		"one waits, one interrupted": {[]journal.Body{left("a", "s", step.Waiting), failed("a", "t", step.Interrupted)}, ""},
+		"one interrupted, one waits": {[]journal.Body{failed("a", "s", step.Interrupted), left("a", "t", step.Waiting)}, ""},
+		"one waits, one refused":     {[]journal.Body{left("a", "s", step.Waiting), failed("a", "t", step.Refused)}, ""},
+		"all is done":                {[]journal.Body{done("a", "s"), done("a", "t")}, ""},
+		"it ended all the same":      {[]journal.Body{left("a", "s", step.Waiting), failed("a", "t", step.Refused), ended("a", step.Refused)}, ""},
+	} {
+		f := mem()
+		tell(t, f, 2, append(start[:len(start):len(start)], test.then...)...)
+		var over *journal.Item // with its steps
+		state, err := journal.Scan(f, file, func(i *journal.Item) error {
+			over = &journal.Item{Steps: i.Steps, Result: i.Result}
+			return nil
+		})
+		must(t, err)
+		got := step.Status("")
+		if o := state.Item("a").Left(); o != nil {
+			got = o.Status
+		}
+		if got != test.want || over != nil && (len(over.Steps) == 0 || over.Left() != nil) {
+			t.Errorf("%s: %q, want %q", name, got, test.want)
 		}
 	}
 }
@@ -255,6 +394,19 @@ func TestAppendRefusesWhatCannotFollow(t *testing.T) {
 		"anything after the end":   {s[:16], item("c")},
 		"resumed after the end":    {s[:16], s[9]},
 		"restored while open":      {s[:8], s[16]},
+		"kept of no item":          {s[:1], kept("a", "s", "x=1")},
+		"kept, not started":        {s[:3], kept("a", "s", "x=1")},
+		"kept after finished":      {s[:5], kept("a", "s", "x=1")},
+		"kept after failed":        {s[:9], kept("b", "s", "x=1")},
+		"kept after left open":     {append(s[:4:4], left("a", "s", step.Waiting)), kept("a", "s", "x=1")},
+		"kept of an ended item":    {append(s[:3:3], ended("a", step.Failed)), kept("a", "s", "x=1")},
+		"kept after the end":       {s[:16], kept("a", "s", "x=1")},
+		"ended as waiting":         {append(s[:4:4], left("a", "s", step.Waiting)), ended("a", step.Waiting)},
+		"ended and open":           {append(s[:4:4], left("a", "s", step.Failed)), leftOpen(ended("a", step.Failed))},
+		"refused and open":         {s[:3], leftOpen(ended("a", step.Refused))},
+		"done and open":            {s[:3], leftOpen(ended("a", step.Done))},
+		"done with an open step":   {append(s[:4:4], left("a", "s", step.Waiting)), ended("a", step.Done)},
+		"run ended, item waits":    {patience()[:6], &journal.RunFinished{Exit: 4}},
 	} {
 		f := mem()
 		tell(t, f, 3, test.before...)

@@ -3,9 +3,11 @@ package journal_test
 import (
 	"bytes"
 	"errors"
+	"maps"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"github.com/precis-dev/precis/engine/journal"
@@ -18,11 +20,17 @@ func genBody(t *rapid.T) journal.Body {
 	name := rapid.SampledFrom([]string{"s", "t"}).Draw(t, "step")
 	status := rapid.SampledFrom([]step.Status{step.Done, step.Failed, step.Refused, step.UpToDate, step.Waiting}).Draw(t, "status")
 	made := []step.Published{{Op: step.Create, Path: "/" + name, SHA256: rapid.StringMatching("[0-9a-f]{4}").Draw(t, "sum")}}
+	if rapid.SampledFrom([]bool{false, false, false, true}).Draw(t, "keeps") {
+		what := rapid.SampledFrom([]string{"x", "y"}).Draw(t, "artifact")
+		return kept(id, name, what+"="+made[0].SHA256)
+	}
 	switch rapid.IntRange(0, 24).Draw(t, "type") {
 	case 0:
 		return &journal.RunFinished{Exit: rapid.IntRange(0, 5).Draw(t, "exit")}
 	case 1, 2:
-		return ended(id, status)
+		b := ended(id, status)
+		b.Open = rapid.IntRange(0, 9).Draw(t, "open") == 0
+		return b
 	case 3, 4, 5:
 		return item(id)
 	case 6:
@@ -30,6 +38,7 @@ func genBody(t *rapid.T) journal.Body {
 	case 7, 8, 9:
 		b := failed(id, name, status)
 		b.Published = made
+		b.Open = rapid.Bool().Draw(t, "open")
 		return b
 	case 10, 11, 12, 13, 14:
 		b := done(id, name)
@@ -137,6 +146,80 @@ func terminalFactsStay(t *rapid.T, before, after view) {
 			if s.Phase == journal.Finished {
 				same("step", s, after.steps[was.ItemOpened.Item][k])
 			}
+		}
+		if was.Result == nil && is.Result == nil && is.Left() != nil && !is.Left().Open {
+			t.Fatalf("item %s is left as %+v", is.ItemOpened.Item, is.Left())
+		}
+	}
+}
+
+// What was kept is what the entries say, the last of a name, until another run's
+// result takes the place of the step.
+func TestKeptIsWhatTheEntriesSay(t *testing.T) {
+	most := 0
+	rapid.Check(t, func(t *rapid.T) {
+		f := mem()
+		j := open(t, f)
+		for _, b := range []journal.Body{opened(2), item("a"), item("b")} {
+			must(t, j.Append(b))
+		}
+		want := map[string]map[string]step.Artifact{}
+		for range rapid.IntRange(10, 40).Draw(t, "entries") {
+			if b := genAttempt(t); j.Append(b) == nil {
+				keep(want, b)
+			}
+		}
+		must(t, j.Commit())
+		must(t, j.Close())
+		got := map[string]map[string]step.Artifact{}
+		for id, steps := range look(t, content(t, f)).steps {
+			for _, st := range steps {
+				if len(st.Kept) > 0 {
+					got[id+"/"+st.Step] = st.Kept
+					most = max(most, len(st.Kept))
+				}
+			}
+		}
+		if d := cmp.Diff(want, got); d != "" {
+			t.Fatal(d)
+		}
+	})
+	if most < 2 {
+		t.Errorf("no step kept more than %d", most)
+	}
+}
+
+// genAttempt draws an entry about a step, which may or may not fit.
+func genAttempt(t *rapid.T) journal.Body {
+	id := rapid.SampledFrom([]string{"a", "b"}).Draw(t, "item")
+	name := rapid.SampledFrom([]string{"s", "t"}).Draw(t, "step")
+	switch rapid.SampledFrom([]string{"start", "start", "keep", "keep", "keep", "fail", "finish", "take"}).Draw(t, "what") {
+	case "start":
+		return started(id, name)
+	case "fail":
+		return left(id, name, step.Waiting)
+	case "finish":
+		return done(id, name)
+	case "take":
+		b := done(id, name)
+		b.Home = "r0"
+		return b
+	}
+	return kept(id, name, rapid.SampledFrom([]string{"x=1", "x=2", "y=3", "y=4"}).Draw(t, "artifact"))
+}
+
+// keep does with a map what an entry does with the state.
+func keep(all map[string]map[string]step.Artifact, b journal.Body) {
+	switch b := b.(type) {
+	case *journal.StepKept:
+		at := b.Item + "/" + b.Step
+		if all[at] == nil {
+			all[at] = map[string]step.Artifact{}
+		}
+		maps.Copy(all[at], b.Artifacts)
+	case *journal.StepFinished:
+		if b.Home != "" {
+			delete(all, b.Item+"/"+b.Step)
 		}
 	}
 }

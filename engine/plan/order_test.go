@@ -114,3 +114,62 @@ func TestUntil(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// spelled is the inverse of graph.
+func spelled(steps []step.Step) string {
+	var out []string
+	for _, s := range steps {
+		word := s.Name
+		if len(s.Needs) > 0 {
+			word += ":" + strings.Join(s.Needs, ",")
+		}
+		out = append(out, word)
+	}
+	return strings.Join(out, " ")
+}
+
+func TestInsert(t *testing.T) {
+	for _, c := range []struct{ ordered, name, more, want string }{
+		{"", "s", "", ""},
+		{"a:s b:a", "s", "", "a:s b:a"},
+		{"", "s", "p:s q:p", "p:s q:p"},
+		{"a b", "s", "p q", "p q a b"},
+		{"a:s b:a", "s", "p:s", "p:s a:s,p b:a"},
+		{"a:s b:a", "s", "p1:s p2:s j:p1,p2", "p1:s p2:s j:p1,p2 a:s,p1,p2,j b:a"},
+		{"a:r,s,t b:s c", "s", "q:s p:s", "q:s p:s a:r,s,t,q,p b:s,q,p c"},
+		{"a:ss b:S", "s", "p", "p a:ss b:S"},
+		{"a:s", "s", "p s2", "p s2 a:s,p,s2"},
+		{"a b", "s", "p b", `two steps are called "b"`},
+		{"a b", "s", "p q p", `two steps are called "p"`},
+	} {
+		ordered, more := graph(c.ordered), graph(c.more)
+		got, err := plan.Insert(ordered, c.name, more)
+		out := spelled(got)
+		if err != nil {
+			out = err.Error()
+		}
+		if out != c.want {
+			t.Errorf("%q behind %s, before %q: %s, want %s", c.more, c.name, c.ordered, out, c.want)
+		}
+		if a, b := spelled(ordered), spelled(more); a != c.ordered || b != c.more {
+			t.Errorf("%q behind %s, before %q: what was given is %q and %q now", c.more, c.name, c.ordered, b, a)
+		}
+	}
+	var twice *plan.DuplicateError
+	if _, err := plan.Insert(graph("a"), "s", graph("a")); !errors.As(err, &twice) || twice.Step != "a" {
+		t.Error(err)
+	}
+}
+
+// Two who need a step may have their needs in one list with room behind.
+func TestInsertLeavesNeedsAlone(t *testing.T) {
+	shared := append(make([]string, 0, 8), "s", "other", "kept")
+	ordered := []step.Step{{Name: "a", Needs: shared[:1]}, {Name: "b", Needs: shared[:1]}, {Name: "c", Needs: shared[:2]}}
+	got, err := plan.Insert(ordered, "s", graph("p:s q:s"))
+	if want := "p:s q:s a:s,p,q b:s,p,q c:s,other,p,q"; err != nil || spelled(got) != want {
+		t.Errorf("%s, %v; want %s", spelled(got), err, want)
+	}
+	if d := strings.Join(shared, " "); d != "s other kept" {
+		t.Errorf("the list is %s now", d)
+	}
+}

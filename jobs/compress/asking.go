@@ -156,6 +156,10 @@ func (q *question) brought(text string) (step.Output, error) {
 	if len(problems) == 0 {
 		return q.output(text, byPerson)
 	}
+	report := map[string][]byte{fmt.Sprintf(checkName, q.asked): []byte(modelsummary.Report(problems))}
+	if err := q.in.Keep(report); err != nil {
+		return step.Output{}, err
+	}
 	first := problems[0]
 	return step.Output{}, &step.Refusal{
 		Class:   "summary-refused",

@@ -382,7 +382,7 @@ func TestAnySessionInParts(t *testing.T) {
 		}
 	})
 	t.Logf("%d done, %d in parts, %d too large", done, staged, large)
-	if done == 0 || staged == 0 || large == 0 {
+	if !testing.Short() && (done == 0 || staged == 0 || large == 0) {
 		t.Errorf("%d sessions were folded, %d in parts, %d were too large", done, staged, large)
 	}
 }
