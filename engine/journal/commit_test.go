@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -108,12 +109,12 @@ func TestThoseWhoWaitShareALine(t *testing.T) {
 			return nil
 		}
 		must(t, j.Append(item("first")))
-		returned := 0
+		var returned atomic.Int32
 		commit := func() {
 			if err := j.Commit(); err != nil {
 				t.Error(err)
 			}
-			returned++
+			returned.Add(1)
 		}
 		go commit()
 		synctest.Wait()
@@ -129,13 +130,13 @@ func TestThoseWhoWaitShareALine(t *testing.T) {
 			}()
 			synctest.Wait()
 		}
-		if returned > 0 || lines(t, f) != 1 {
-			t.Errorf("%d commits returned before they were durable", returned)
+		if returned.Load() > 0 || lines(t, f) != 1 {
+			t.Errorf("%d commits returned before they were durable", returned.Load())
 		}
 		close(held)
 		synctest.Wait()
-		if returned != 2 || syncs != 2 || lines(t, f) != 3 || len(items(t, f)) != 21 {
-			t.Errorf("%d returned, %d syncs, %d lines, %d items", returned, syncs, lines(t, f), len(items(t, f)))
+		if returned.Load() != 2 || syncs != 2 || lines(t, f) != 3 || len(items(t, f)) != 21 {
+			t.Errorf("%d returned, %d syncs, %d lines, %d items", returned.Load(), syncs, lines(t, f), len(items(t, f)))
 		}
 	})
 }
