@@ -277,9 +277,13 @@ func (r *run) steps(env step.Env, item step.Item) ([]step.Step, error) {
 	if r.opts.Until == "" {
 		return steps, nil
 	}
+	names := make([]string, len(steps))
+	for i, s := range steps {
+		names[i] = s.Name
+	}
 	steps, err = plan.Until(steps, r.opts.Until)
 	if err != nil {
-		return nil, &step.Refusal{Class: "unknown-step", Message: err.Error(), Next: "name a step of the job's kind"}
+		return nil, &step.Refusal{Class: "unknown-step", Message: err.Error(), Next: "name one of " + strings.Join(names, ", ")}
 	}
 	return steps, nil
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strings"
 
@@ -20,7 +21,7 @@ func (c *cli) checkSummaryVerb() *cobra.Command {
 		Long: `check-summary holds a summary against the rules of its evidence pack and tells
 everything that is wrong with it, with the line, the rule, and what would satisfy
 it. The comment at the beginning of the summary says which of the run's packs it
-is of; sessions may be named to look only there. Nothing is changed: precis resume
+is of; sessions may be named to look only there. FILE may be - for standard input. Nothing is changed: precis resume
 RUN --summary FILE goes on with a summary that passes.
 
 With --json: {"ok", "session", "pack", "problems": [{"rule", "line", "column",
@@ -104,12 +105,18 @@ const maxSummary = 64 << 20
 
 // readText reads a text that a person names.
 func (c *cli) readText(file string) ([]byte, error) {
-	info, err := c.fs.Stat(file)
-	if err != nil {
-		return nil, usagef("check the path", "the summary cannot be read: %s", err.Error())
+	if file == "-" {
+		return io.ReadAll(io.LimitReader(os.Stdin, maxSummary))
 	}
-	if !info.Mode().IsRegular() || info.Size() > maxSummary {
-		return nil, usagef("name the text file that holds the summary", "%s is no summary: it is no regular file, or larger than 64 MiB", file)
+	info, err := c.fs.Stat(file)
+	const next = "name the text file that holds the summary, or - for standard input"
+	switch {
+	case err != nil:
+		return nil, usagef(next, "the summary cannot be read: %s", err.Error())
+	case !info.Mode().IsRegular():
+		return nil, usagef(next, "%s is no regular file", file)
+	case info.Size() > maxSummary:
+		return nil, usagef(next, "%s is larger than 64 MiB", file)
 	}
 	r, err := c.fs.Open(file)
 	if err != nil {

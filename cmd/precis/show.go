@@ -2,9 +2,9 @@ package main
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -106,10 +106,13 @@ func (c *cli) showArtifact(id string, items []string, name, flag string) error {
 	if err != nil {
 		return err
 	}
-	r, err := pack.Open(a)
-	if err == nil {
-		_, err = io.Copy(c.out, r)
-		err = errors.Join(err, r.Close())
+	data, err := pack.Get(a)
+	switch {
+	case err != nil:
+	case c.json && !json.Valid(data):
+		err = writeJSON(c.out, map[string]string{"artifact": name, "text": string(data)})
+	default:
+		_, err = c.out.Write(data)
 	}
 	return errors.Join(err, pack.Close())
 }

@@ -184,6 +184,8 @@ func (r *reply) text() (string, error) {
 		return "", r.err
 	case strings.TrimSpace(text) == "":
 		return "", fatal(NoAnswer, "the service's answer has no text")
+	case r.call.key != "" && strings.Contains(text, r.call.key):
+		return "", fatal(Garbled, "the service's answer holds the key; it was not kept")
 	default:
 		return text, nil
 	}

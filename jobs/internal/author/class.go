@@ -36,6 +36,7 @@ const (
 	NoCommand     = "author-no-command"
 	CommandFailed = "author-command-failed"
 	CommandKilled = "author-command-killed"
+	CommandNoText = "author-command-no-text"
 	OutputHeld    = "author-output-held"
 )
 
@@ -57,14 +58,15 @@ var next = map[string]string{
 	StreamCut:     "check the network, and resume the run",
 	Silent:        "check the service, and resume the run",
 	Garbled:       "check that author.baseURL and author.by name the same kind of service",
-	Declined:      "read the pack for what the model may object to, or choose another author",
-	AnswerCut:     "lower budgets.packTokens and fold in parts (author.fold: staged), lower budgets.summaryChars, or choose a model that writes longer answers",
-	AnswerTooLong: "raise budgets.summaryChars, or choose another author",
-	NoAnswer:      "try the author by hand with the pack, or choose another author",
+	Declined:      "read the pack for what the model may object to; run the job anew with another author, or ask again",
+	AnswerCut:     "run the job anew with smaller packs (budgets.packTokens, author.fold: staged), with less to write (budgets.summaryChars) or with a model that writes more; or ask again",
+	AnswerTooLong: "run the job anew with more in budgets.summaryChars or with another author, or ask again",
+	NoAnswer:      "try the author by hand with the pack; run the job anew with another one, or ask again",
 	TimedOut:      "raise author.timeout, and resume the run",
 	NoCommand:     "check author.command and PATH; a program with a slash in its name is looked for from the job's folder",
 	CommandFailed: "run the command by hand with the pack on its standard input to see what it says",
 	CommandKilled: "find out what ended the command (memory, a limit), and resume the run",
+	CommandNoText: "make the program write UTF-8 text, and resume the run",
 	OutputHeld:    "let the command end only after all that it started, or close their standard output",
 }
 

@@ -146,7 +146,7 @@ func (o *output) text(exit Exit, err error) (string, error) {
 	case strings.TrimSpace(text) == "":
 		return "", refuse(NoAnswer, "the command wrote nothing (%d bytes on standard error)", o.errorBytes)
 	case !utf8.ValidString(text):
-		return "", refuse(Garbled, "the command wrote something else than UTF-8 text")
+		return "", refuse(CommandNoText, "the command wrote something else than UTF-8 text")
 	}
 	return text, nil
 }

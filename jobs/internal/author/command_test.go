@@ -162,7 +162,7 @@ func TestCommandFails(t *testing.T) {
 	}{
 		{CommandFailed, self(t, "fail")},
 		{NoAnswer, self(t, "nothing")},
-		{Garbled, self(t, "bytes")},
+		{CommandNoText, self(t, "bytes")},
 		{AnswerTooLong, self(t, "endless")},
 		{NoCommand, []string{"planted-no-such-program"}},
 		{NoCommand, []string{"./planted-no-such-file"}},

@@ -91,12 +91,11 @@ func (c *complaint) fault(status int) *fault {
 	if c == nil {
 		return passing(ServiceFailed, "the service failed")
 	}
-	status = c.meaning(status)
 	in := ""
 	if status != 0 {
 		in = " (status " + strconv.Itoa(status) + ")"
 	}
-	switch status {
+	switch status = c.meaning(status); status {
 	case 401, 403:
 		return fatal(KeyRefused, "the service does not accept the key%s", in)
 	case 402:

@@ -44,6 +44,8 @@ var brokenText = []broken{
 	{func(string) string { return "\ufeff\r\n \r\n" }, "empty 1: the text is empty"},
 	{func(string) string { return "\nI cannot write this.\nSorry." }, "no-summary 2: this text has neither the metadata comment nor any required heading"},
 	{to("blue service runs", "bl\xffue service runs"), "encoding 15: bytes that are no UTF-8, in 1 line"},
+	{to("blue service runs", "blue \x1b[31mservice runs"), "control 15: a control character"},
+	{to("blue service runs", "blue service\x00 runs"), "control 15: a control character"},
 	{func(s string) string { return strings.ReplaceAll(s, "[L3]", "[L3] \xc3") }, "encoding 23: bytes that are no UTF-8, in 3 lines"},
 }
 

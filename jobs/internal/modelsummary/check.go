@@ -68,6 +68,7 @@ func (c *checker) check() {
 		return
 	}
 	c.encoding()
+	c.controls()
 	c.metadata(first, marker)
 	c.body()
 	c.outline()
@@ -110,6 +111,19 @@ func (c *checker) lack(rule string, at int, message, fix string) *Problem {
 func (c *checker) reported(rules ...string) bool {
 	return slices.ContainsFunc(c.problems, func(p Problem) bool { return slices.Contains(rules, p.Rule) })
 }
+
+// controls reports characters that do something to who reads them, such as escapes of
+// a terminal.
+func (c *checker) controls() {
+	for i, l := range c.lines {
+		if at := strings.IndexFunc(l.raw, control); at >= 0 {
+			p := c.add(Control, i, "a control character", "remove it")
+			p.Column = utf8.RuneCountInString(l.raw[:at]) + 1
+		}
+	}
+}
+
+func control(r rune) bool { return r < ' ' && r != '\t' }
 
 func (c *checker) encoding() {
 	at, n := -1, 0

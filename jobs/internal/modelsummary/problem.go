@@ -10,6 +10,7 @@ const (
 	Empty        = "empty"         // there is no text
 	NoSummary    = "no-summary"    // a text that is something else
 	Encoding     = "encoding"      // bytes that are no UTF-8
+	Control      = "control"       // characters that are none to read
 	TooShort     = "too-short"     // fewer than 800 characters
 	TooLong      = "too-long"      // more than the room there is for it
 	FenceOpen    = "fence-open"    // a code fence that is not closed
