@@ -21,8 +21,9 @@ func (c *cli) checkSummaryVerb() *cobra.Command {
 		Long: `check-summary holds a summary against the rules of its evidence pack and tells
 everything that is wrong with it, with the line, the rule, and what would satisfy
 it. The comment at the beginning of the summary says which of the run's packs it
-is of; sessions may be named to look only there. FILE may be - for standard input. Nothing is changed: precis resume
-RUN --summary FILE goes on with a summary that passes.
+is of; sessions may be named to look only there. FILE may be - for standard input.
+Nothing is changed: precis resume RUN --summary FILE goes on with a summary that
+passes.
 
 With --json: {"ok", "session", "pack", "problems": [{"rule", "line", "column",
 "message", "fix", "anchors", "quote"}]}.
