@@ -34,15 +34,20 @@ func (j *Job) Made() []byte {
 			delete(author, field)
 		}
 	}
-	plain, err := json.Marshal(root)
+	return canonical(root)
+}
+
+// canonical is the JSON (RFC 8785) of values that were read from such JSON.
+func canonical(v any) []byte {
+	plain, err := json.Marshal(v)
 	if err != nil {
 		panic("spec: internal error: " + err.Error())
 	}
-	canonical, err := jcs.Transform(plain)
+	text, err := jcs.Transform(plain)
 	if err != nil {
 		panic("spec: internal error: " + err.Error())
 	}
-	return canonical
+	return text
 }
 
 // Digest changes with anything a person can write in the job, and with nothing
@@ -57,20 +62,12 @@ func (j *Job) RequestDigest(resources map[string]string) string {
 	if err := json.Unmarshal(j.canonical, &parts); err != nil {
 		panic("spec: internal error: " + err.Error())
 	}
-	plain, err := json.Marshal(map[string]any{
+	return digest(requestDigest, canonical(map[string]any{
 		"mode":        parts["mode"],
 		"budgets":     parts["budgets"],
 		"checkpoints": parts["checkpoints"],
 		"resources":   resources,
-	})
-	if err != nil {
-		panic("spec: internal error: " + err.Error())
-	}
-	canonical, err := jcs.Transform(plain)
-	if err != nil {
-		panic("spec: internal error: " + err.Error())
-	}
-	return digest(requestDigest, canonical)
+	}))
 }
 
 func digest(name string, data []byte) string {
