@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"slices"
 	"strings"
 	"sync"
 
@@ -28,7 +29,7 @@ func newBrought(texts []Brought, state *journal.State) *brought {
 			}
 		}
 	}
-	return &brought{texts: append([]Brought(nil), texts...), lone: len(texts) == 1 && waits == 1 && !cut}
+	return &brought{texts: slices.Clone(texts), lone: len(texts) == 1 && waits == 1 && !cut}
 }
 
 // take implements [step.Env.Brought].
@@ -40,7 +41,7 @@ func (b *brought) take(mine func([]byte) bool) ([]byte, bool) {
 	defer b.mu.Unlock()
 	for i, t := range b.texts {
 		if b.lone || mine(t.Text) {
-			b.texts = append(b.texts[:i], b.texts[i+1:]...)
+			b.texts = slices.Delete(b.texts, i, i+1)
 			return t.Text, true
 		}
 	}

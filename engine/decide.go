@@ -33,6 +33,20 @@ func (t *itemRun) decide(ctx context.Context, s step.Step, last *plan.Done) (pla
 	return *last, diff, err
 }
 
+// earlier is [itemRun.decide] by all that is known: the last run, and for a step that
+// asks the answers of runs that came to no end. The difference is the last run's.
+func (t *itemRun) earlier(ctx context.Context, s step.Step) (plan.Done, *plan.Difference, error) {
+	d, why, err := t.decide(ctx, s, t.last.Find(s.Name))
+	if err != nil || why == nil || !s.Asks {
+		return d, why, err
+	}
+	answer, differs, err := t.decide(ctx, s, t.answers.Find(s.Name))
+	if err != nil || differs != nil {
+		return d, why, err
+	}
+	return answer, nil, nil
+}
+
 // describe collects a step's components as they are now.
 func (t *itemRun) describe(ctx context.Context, s step.Step) (plan.Components, error) {
 	if err := t.observe(ctx, s); err != nil {

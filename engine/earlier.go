@@ -65,25 +65,16 @@ func (r *run) append(records []ledger.Record) error {
 	return nil
 }
 
-// last is what earlier runs recorded of an item.
-func (r *run) last(i step.Item) (*ledger.Record, error) {
-	path, err := r.canonical(i.Source)
-	if err != nil {
-		return nil, err
-	}
-	return r.ledger.Item(r.job.Kind, jobName(r.job), written(path))
-}
-
 // remember reads what earlier runs recorded of the item.
-func (t *itemRun) remember(steps []step.Step) (err error) {
-	if t.last, err = t.run.last(t.Item); err != nil || !slices.ContainsFunc(steps, func(s step.Step) bool { return s.Asks }) {
-		return err
-	}
+func (t *itemRun) remember(steps []step.Step) error {
 	path, err := t.canonical(t.Source)
 	if err != nil {
 		return err
 	}
-	t.answers, err = t.ledger.Item(t.job.Kind, jobName(t.job)+ofAnswers, written(path))
+	t.last, err = t.ledger.Item(t.job.Kind, jobName(t.job), written(path))
+	if err == nil && slices.ContainsFunc(steps, func(s step.Step) bool { return s.Asks }) {
+		t.answers, err = t.ledger.Item(t.job.Kind, jobName(t.job)+ofAnswers, written(path))
+	}
 	return err
 }
 
@@ -93,20 +84,15 @@ const ofAnswers = " (answers)"
 // enterAnswers keeps what was asked for an item that came to no end, for a run that
 // begins anew: it may have been paid for.
 func (t *itemRun) enterAnswers() error {
-	if t.journal == nil {
+	answered := slices.DeleteFunc(slices.Clone(t.order), func(name string) bool { return !t.done[name].Asked })
+	if t.journal == nil || len(answered) == 0 {
 		return nil
 	}
-	path, err := t.canonical(t.Source)
-	rec := t.newRecord(written(path))
-	rec.Job += ofAnswers
-	for _, name := range t.order {
-		if d := t.done[name]; d.Asked {
-			rec.Steps = append(rec.Steps, t.atHome(d))
-		}
-	}
-	if err != nil || len(rec.Steps) == 0 {
+	rec, err := t.entry(answered)
+	if err != nil {
 		return err
 	}
+	rec.Job += ofAnswers
 	if err := t.commit(); err != nil {
 		return err
 	}

@@ -206,23 +206,26 @@ func (e *Engine) info(id string, state *journal.State, err error) RunInfo {
 	if n := len(state.Resumed); n > 0 {
 		info.Owner = &state.Resumed[n-1].Owner
 	}
-	cut, status := false, RunOpen
+	open, cut, status := 0, len(state.Items) < state.Run.Items, RunOpen
 	for _, i := range state.Items {
-		o := cmp.Or(i.Result, i.Left())
-		if o != nil {
-			info.Count[o.Status]++
+		if i.Result == nil {
+			open++
 		}
-		if o != nil && o.Status == step.Waiting {
+		o := cmp.Or(i.Result, i.Left())
+		if o == nil {
+			cut = true
+			continue
+		}
+		if info.Count[o.Status]++; o.Status == step.Waiting {
 			status = RunWaiting
 		}
-		cut = cut || o == nil
 	}
 	switch {
 	case state.Finished != nil:
 		info.Status, info.Exit = RunFinished, &state.Finished.Exit
 	case e.running(id):
 		info.Status = RunRunning
-	case cut || len(state.Items) < state.Run.Items || !slices.ContainsFunc(state.Items, func(i *journal.Item) bool { return i.Result == nil }):
+	case cut || open == 0: // with none open the run's own end is missing
 		info.Status = RunInterrupted
 	default:
 		info.Status = status

@@ -122,7 +122,7 @@ func (t *itemRun) finish(o journal.Outcome) error {
 	if t.journal == nil || t.opts.Until != "" || len(t.order) == 0 || len(t.order) < t.all {
 		return t.enterAnswers()
 	}
-	rec, err := t.entry()
+	rec, err := t.entry(t.order)
 	if err != nil {
 		return err
 	}
@@ -149,11 +149,11 @@ func (t *itemRun) abandon(o journal.Outcome) error {
 	return nil
 }
 
-// entry is the ledger's record of the item.
-func (t *itemRun) entry() (ledger.Record, error) {
+// entry is the ledger's record of some of the item's steps.
+func (t *itemRun) entry(names []string) (ledger.Record, error) {
 	path, err := t.canonical(t.Source)
 	rec := t.newRecord(written(path))
-	for _, name := range t.order {
+	for _, name := range names {
 		rec.Steps = append(rec.Steps, t.atHome(t.done[name]))
 	}
 	return rec, err
@@ -263,10 +263,7 @@ func (t *itemRun) advance(ctx context.Context, s step.Step) error {
 	if st := t.attempted(s.Name); st != nil && st.Phase == journal.Finished {
 		return t.trust(ctx, s, st.Done)
 	}
-	d, why, err := t.decide(ctx, s, t.last.Find(s.Name))
-	if err == nil && why != nil && s.Asks {
-		d, why, err = t.decide(ctx, s, t.answers.Find(s.Name))
-	}
+	d, why, err := t.earlier(ctx, s)
 	if err != nil {
 		return err
 	}

@@ -114,12 +114,7 @@ func (t *itemRun) planStep(ctx context.Context, s step.Step) (PlannedStep, error
 			return PlannedStep{}, err
 		}
 	}
-	d, why, err := t.decide(ctx, s, last)
-	if known := t.answers.Find(s.Name); err == nil && why != nil && s.Asks && known != nil {
-		if answer, differs, e := t.decide(ctx, s, known); e != nil || differs == nil {
-			d, why, err = answer, differs, e
-		}
-	}
+	d, why, err := t.earlier(ctx, s)
 	if err != nil {
 		return PlannedStep{}, err
 	}
