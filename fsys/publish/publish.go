@@ -139,7 +139,7 @@ func (t *transaction) claim() (Op, error) {
 	case t.Force || old.SHA256 == t.Replaces:
 		return t.replace(*old)
 	}
-	return "", exists(t.Path, "a file that precis did not write stands there")
+	return "", Exists(t.Path, "a file that precis did not write stands there")
 }
 
 // target is the content at the target, nil when there is none.
@@ -175,7 +175,7 @@ func (t *transaction) create() (Op, error) {
 		return t.keep() // another run of the same job came first
 	}
 	if errors.Is(err, fs.ErrExist) {
-		return "", exists(t.Path, "a file appeared there meanwhile")
+		return "", Exists(t.Path, "a file appeared there meanwhile")
 	}
 	if err != nil {
 		return "", err
@@ -225,7 +225,7 @@ func (t *transaction) replace(old Content) (Op, error) {
 		return "", err
 	}
 	if now == nil || *now != old {
-		return "", exists(t.Path, "the file there is being changed by another program")
+		return "", Exists(t.Path, "the file there is being changed by another program")
 	}
 	if err := t.rename(); err != nil {
 		return "", err

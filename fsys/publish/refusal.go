@@ -24,7 +24,8 @@ type Refusal struct {
 
 func (r *Refusal) Error() string { return r.Class + ": " + r.Message }
 
-func exists(path, message string) error {
+// Exists refuses to replace what stands at a path; the message says why it is not ours.
+func Exists(path, message string) error {
 	return &Refusal{OutputExists, path, message, "choose another path, or replace the file with --force"}
 }
 

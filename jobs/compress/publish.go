@@ -50,19 +50,13 @@ func (f *fold) publishable() error {
 		if _, err := f.env.FS.Stat(path); err != nil || !f.asksModel() {
 			return nil
 		}
-		return &step.Refusal{
-			Class: publish.OutputExists, Message: "a file that precis did not write stands there",
-			Place: step.Place{File: path}, Next: "choose another path, or replace the file with --force",
-		}
+		return publish.Exists(path, "a file that precis did not write stands there")
 	}
 	_, sum, err := fsys.Sum(f.env.FS, path)
 	if err != nil || sum == owned {
 		return nil // what else is wrong with it, the publication tells
 	}
-	return &step.Refusal{
-		Class: publish.OutputExists, Message: "the file at the output was changed since precis wrote it",
-		Place: step.Place{File: path}, Next: "choose another path, or replace the file with --force",
-	}
+	return publish.Exists(path, "the file at the output was changed since precis wrote it")
 }
 
 func (f *fold) write(w io.Writer) error {
