@@ -3,10 +3,8 @@ package compress
 import (
 	"encoding/json"
 	"fmt"
-	"strings"
 
 	"github.com/precis-dev/precis/engine/step"
-	"github.com/precis-dev/precis/jobs/internal/jsonspan"
 	"github.com/precis-dev/precis/jobs/internal/modelsummary"
 	"github.com/precis-dev/precis/jobs/internal/pack"
 	"github.com/precis-dev/precis/jobs/internal/tokens"
@@ -43,7 +41,8 @@ func (e *expect) check(text []byte) (*modelsummary.Summary, []Problem) {
 	if e.Whole {
 		used = string(text)
 	}
-	if problems = e.Room.lacks(asShown(used)); len(problems) > 0 {
+	// As a pack shows it; a session has no more.
+	if problems = e.Room.lacks(string(pack.Quoted(nil, used))); len(problems) > 0 {
 		return nil, problems
 	}
 	return s, nil
@@ -65,13 +64,6 @@ func (r *room) lacks(text string) (problems []Problem) {
 	}
 	return problems
 }
-
-// asShown is a text as a pack shows it; a session has no more.
-func asShown(text string) string {
-	return lineEnds.Replace(string(jsonspan.Quote(nil, text)))
-}
-
-var lineEnds = strings.NewReplacer("\u2028", `\u2028`, "\u2029", `\u2029`, "\u0085", `\u0085`)
 
 // ParseExpected reads the artifact that the pack's step left beside it.
 func ParseExpected(data []byte) (*Expected, error) {

@@ -128,7 +128,7 @@ func (c *collector) mandatory(it item, h head, text string) {
 	}
 	it.chars = utf8.RuneCountInString(text)
 	c.line = append(h.append(c.line[:0], it.class), ` full_text_json=`...)
-	c.line = append(quoted(c.line, text), '\n')
+	c.line = append(Quoted(c.line, text), '\n')
 	it.size = measure(c.line)
 	c.needed = c.needed.plus(it.size)
 	if c.needed.within(c.req.Binding.PackChars, c.req.Binding.PackTokens) {

@@ -97,7 +97,7 @@ func (f *frame) after() []byte {
 	}
 	for i, line := range f.handoff {
 		b = fmt.Appendf(b, "- H%d full_text_json=", i+1)
-		b = append(quoted(b, line), '\n')
+		b = append(Quoted(b, line), '\n')
 	}
 	return b
 }

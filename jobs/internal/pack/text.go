@@ -42,9 +42,9 @@ func space(r rune) bool { return unicode.IsSpace(r) || r >= 0x1C && r <= 0x1F }
 
 func blank(text string) bool { return strings.TrimFunc(text, space) == "" }
 
-// quoted appends a JSON string in which the characters that end a line in some
+// Quoted appends a JSON string in which the characters that end a line in some
 // programs are escaped too.
-func quoted(dst []byte, text string) []byte {
+func Quoted(dst []byte, text string) []byte {
 	at := len(dst)
 	dst = jsonspan.Quote(dst, text)
 	for _, end := range [...]struct{ char, escape string }{{"\u2028", `\u2028`}, {"\u2029", `\u2029`}, {"\u0085", `\u0085`}} {
