@@ -52,6 +52,7 @@ type teller struct {
 	until       string // the last step that was asked for, "" for all
 	interrupted bool
 	packs       map[string]*cas.Store // of runs, open
+	open        map[string]engine.ItemDetail
 }
 
 // run prints how a run ended; with --quiet, what needs attention.
@@ -312,15 +313,28 @@ func (t *teller) evidence(r engine.ItemResult) {
 	if !r.Open || t.runID == "" {
 		return
 	}
-	d, err := t.engine.Show(t.runID, r.Item)
+	if i, ok := t.leftOpen()[r.Item]; ok {
+		t.evidenceOf(t.page, t.runID, &i)
+	}
+}
+
+// leftOpen are the items that the run left open, by id. Its record is read once for all
+// of them, when the first is told.
+func (t *teller) leftOpen() map[string]engine.ItemDetail {
+	if t.open != nil {
+		return t.open
+	}
+	t.open = map[string]engine.ItemDetail{}
+	d, err := t.engine.Show(t.runID)
 	if err != nil { // the record is told of elsewhere
-		return
+		return t.open
 	}
 	for _, i := range d.Detail {
-		if i.Item == r.Item {
-			t.evidenceOf(t.page, d.Run, &i)
+		if i.Result == nil {
+			t.open[i.Item] = i
 		}
 	}
+	return t.open
 }
 
 func (t *teller) sizes(i told) {
