@@ -49,7 +49,7 @@ func (f *fold) writer() string {
 	return "a model"
 }
 
-// composed text of a summary and an appendix.
+// withAppendix is the text of a summary and an appendix, as it goes into the session.
 func (f *fold) withAppendix(text, appendix string) string {
 	return f.layered(f.about() + strings.TrimSpace(text) + appendixHead + strings.TrimSpace(appendix) + "\n")
 }
@@ -89,7 +89,7 @@ func clip(text string, room int) string {
 
 func runes(text string) int { return utf8.RuneCountInString(text) }
 
-// noPriors are the modes of earlier summaries in a report.
+// What became of earlier summaries, as a report says it.
 const (
 	priorsNotAsked = "not-requested"
 	priorsNone     = "requested-no-prior-summaries"

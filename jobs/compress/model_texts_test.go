@@ -18,13 +18,20 @@ import (
 
 // drawers is a session with results of tools that no list of the program speaks of.
 func drawers() []byte {
+	return opened(6, func(i int) string {
+		return fmt.Sprintf("in it lies a %s", []string{"spoon", "zebrawood box", "napkin", "candle", "spoon of old", "lamp"}[i])
+	})
+}
+
+// opened is a session in which drawers are opened, with what a tool finds in each.
+func opened(n int, found func(i int) string) []byte {
 	var b st.Builder
 	parent := ""
-	for i := range 6 {
+	for i := range n {
 		u, c, r, a := fmt.Sprint("u", i), fmt.Sprint("c", i), fmt.Sprint("r", i), fmt.Sprint("a", i)
 		b.User(u, parent, fmt.Sprintf("Please open drawer number %d for me.", i))
 		b.Assistant(c, u, "m"+c, st.Use("t"+r, "Bash", map[string]any{"command": "open"}))
-		b.Result(r, c, "t"+r, fmt.Sprintf("in it lies a %s", []string{"spoon", "zebrawood box", "napkin", "candle", "spoon of old", "lamp"}[i]))
+		b.Result(r, c, "t"+r, found(i))
 		b.Assistant(a, r, "m"+a, st.Text(fmt.Sprintf("Drawer %d is open now.", i)))
 		parent = a
 	}
@@ -73,20 +80,12 @@ func TestTermsRankTheEvidence(t *testing.T) {
 
 // The terms decide what is shown where there is no room for all.
 func TestTermsDecideWhatThereIsRoomFor(t *testing.T) {
-	var b st.Builder
-	parent := ""
-	for i := range 12 {
-		u, c, r, a := fmt.Sprint("u", i), fmt.Sprint("c", i), fmt.Sprint("r", i), fmt.Sprint("a", i)
-		b.User(u, parent, fmt.Sprintf("Please open drawer number %d for me.", i))
-		b.Assistant(c, u, "m"+c, st.Use("t"+r, "Bash", map[string]any{"command": "open"}))
-		b.Result(r, c, "t"+r, firstRunes(fmt.Sprintf("in it lies a %s, number %d; ", []string{"napkin", "candle"}[i%2], i), 850))
-		b.Assistant(a, r, "m"+a, st.Text(fmt.Sprintf("Drawer %d is open now.", i)))
-		parent = a
-	}
-	b.LastPrompt(parent)
+	session := opened(12, func(i int) string {
+		return firstRunes(fmt.Sprintf("in it lies a %s, number %d; ", []string{"napkin", "candle"}[i%2], i), 850)
+	})
 	shown := func(terms string) (napkins, candles int) {
 		m := newModelWorld(t)
-		m.put("/s/x.jsonl", b.Bytes())
+		m.put("/s/x.jsonl", session)
 		m.put("/terms.txt", []byte(terms))
 		m.done(m.run("budgets.ratio=0.05", "author.terms=terms.txt", "budgets.packChars=16000"))
 		for line := range strings.Lines(m.mustArtifact("pack/pack")) {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/precis-dev/precis/engine/step"
@@ -131,7 +132,7 @@ func (f *fold) packParts(in step.Input, out *step.Output, req pack.Request, part
 		req.Fold = part
 		var p *pack.Pack
 		if p, err = pack.Build(f.session.Source, req); err == nil {
-			err = f.putPack(in, out, fmt.Sprintf("-%d", i+1), p, limits)
+			err = f.putPack(in, out, partNumber(i+1), p, limits)
 		}
 	}
 	out.Facts["parts"] = len(parts)
@@ -244,13 +245,17 @@ func (f *fold) tooLarge(err error) error {
 	return err
 }
 
+// partNumber is what the names of a part's artifacts and step end with; parts count
+// from 1.
+func partNumber(i int) string { return "-" + strconv.Itoa(i) }
+
 // parts are the steps that ask for the summaries of the parts, and the one that
 // makes the last pack from them; none where one pack has all.
 func (f *fold) parts(made map[string]step.Artifact) ([]step.Step, error) {
 	var steps []step.Step
 	needs := []string{"pack"}
-	for made[fmt.Sprintf("%s-%d", packName, len(steps)+1)] != (step.Artifact{}) {
-		s := f.asking(fmt.Sprintf("-%d", len(steps)+1))
+	for made[packName+partNumber(len(steps)+1)] != (step.Artifact{}) {
+		s := f.asking(partNumber(len(steps) + 1))
 		steps = append(steps, s)
 		needs = append(needs, s.Name)
 	}
@@ -275,8 +280,8 @@ func (f *fold) mergeStep(ctx context.Context, in step.Input) (step.Output, error
 	}
 	req := f.evidence()
 	end := 0
-	for i := 1; in.Artifacts[fmt.Sprintf("pack/%s-%d", packName, i)] != (step.Artifact{}); i++ {
-		number := fmt.Sprintf("-%d", i)
+	for i := 1; in.Artifacts["pack/"+packName+partNumber(i)] != (step.Artifact{}); i++ {
+		number := partNumber(i)
 		e, err := get[expect](in, "pack/"+expectName+number)
 		if err != nil {
 			return step.Output{}, err

@@ -67,11 +67,11 @@ func (f *fold) answer(in step.Input) (string, error) {
 		return "", err
 	}
 	s, err := answered(in, "author", e)
-	if err != nil || f.job.Mode.Embed != "full" {
-		if err == nil {
-			return s.Prose, nil
-		}
+	if err != nil {
 		return "", err
+	}
+	if !e.Whole {
+		return s.Prose, nil
 	}
 	text, err := in.Open(in.Artifacts["author/"+answerName])
 	return strings.TrimSpace(strings.TrimPrefix(string(text), "\ufeff")), err

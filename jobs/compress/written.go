@@ -9,8 +9,8 @@ import (
 	"github.com/precis-dev/precis/engine/step"
 )
 
-// ReportSummary is how the summary came to be. By is empty, and the last members are
-// missing, where no author was asked.
+// ReportSummary is how the summary came to be. The members about an author are missing
+// where none was asked.
 type ReportSummary struct {
 	Mode   string       `json:"mode"`
 	Embed  string       `json:"embed,omitempty"`
